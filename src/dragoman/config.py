@@ -322,9 +322,16 @@ class TrainConfig:
             " checkpoint_every keep_last keep_best",
             share="label_smoothing source_masking",
         )
-        for key in (
-            "warmup_steps clip_norm weight_decay r_drop average patience seed final_learning_rate"
-        ).split():
+        for key in [
+            "warmup_steps",
+            "clip_norm",
+            "weight_decay",
+            "r_drop",
+            "average",
+            "patience",
+            "seed",
+            "final_learning_rate",
+        ]:
             faults.unless(getattr(self, key) >= 0, key, getattr(self, key), "at least 0")
         for key in ("learning_rate", "minutes", "eps"):
             value = getattr(self, key)
