@@ -1,0 +1,278 @@
+"""Which noun phrases, places and times there are, and how often each is drawn.
+
+Nouns are chosen by class, adjectives by the noun; articles by the part the phrase plays.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import cache
+
+from dragoman.corpus.grammar_lexicon import Adjective, Noun, Time, Word, lexicon
+from dragoman.corpus.grammar_rules import Build, Mix, Pick, Rule, one
+from dragoman.corpus.grammar_syntax import Clause, Location, Phrase, When
+
+Classes = frozenset[str]
+Determiner = tuple[str, bool, Word | None]  # det, plural, number word
+COLORS = frozenset("red blue green yellow black white brown gray".split())
+_UNOWNED = frozenset("building town outdoors open event film built word question tale song".split())
+
+# How often each article is drawn, by the part a phrase plays: det -> (singular, plural).
+_STYLES: dict[str, dict[str, tuple[float, float]]] = {
+    "subject": {
+        "def": (5, 2.5), "indef": (1.5, 0), "this": (0.8, 0.4), "every": (0.4, 0),
+        "number": (0, 0.8), "many": (0, 0.4), "some": (0, 0.4), "no": (0.3, 0), "my": (0.5, 0.2),
+        "your": (0.4, 0.2), "his": (0.3, 0.1), "her": (0.3, 0.1), "our": (0.4, 0.2),
+    },
+    "plain": {
+        "def": (5, 2), "this": (0.8, 0.3), "my": (0.6, 0.2), "your": (0.4, 0.1), "his": (0.3, 0.1),
+        "her": (0.3, 0.1), "our": (0.4, 0.1),
+    },
+    "object": {
+        "def": (4, 2), "indef": (4, 0), "bare": (0, 1.2), "number": (0, 0.9), "this": (0.7, 0.3),
+        "own": (2, 0.7), "some": (0, 0.3), "many": (0, 0.2),
+    },
+    "negated": {"def": (4, 2), "indef": (3, 0), "bare": (0, 1.5), "this": (0.6, 0.3), "own": (2, 0.5)},
+    "indirect": {"def": (4, 2), "indef": (1, 0), "this": (0.5, 0.3), "own": (2.5, 0.7)},
+    "place": {"def": (8, 0.3), "indef": (1, 0), "this": (0.7, 0)},
+    "than": {"def": (5, 1)},
+    "owner": {"def": (2, 0), "my": (2, 0), "your": (1, 0), "our": (1, 0)},
+    "head": {"def": (4, 2), "indef": (1.5, 0)},
+    "there": {"indef": (4, 0), "number": (0, 2), "many": (0, 1), "some": (0, 1)},
+}  # fmt: skip
+_POSSESSIVE = frozenset({"my", "your", "his", "her", "our", "own"})
+
+
+@cache
+def nouns(classes: Classes) -> tuple[Noun, ...]:
+    """The nouns of any of these classes, without names and places."""
+    return tuple(noun for noun in lexicon().nouns if noun.classes & classes)
+
+
+@cache
+def numbers() -> tuple[Word, ...]:
+    """zwei ... zwölf."""
+    return lexicon().words("number")
+
+
+def can_be_owned(noun: Noun) -> bool:
+    """Whether "mein" goes well with it."""
+    if "person" in noun.classes:
+        return "kin" in noun.classes
+    if "animal" in noun.classes:
+        return "pet" in noun.classes
+    return not noun.classes & _UNOWNED
+
+
+@cache
+def determiners(noun: Noun, style: str, own: bool) -> Rule[Determiner]:
+    """The articles that fit the noun and the part the phrase plays."""
+    weighted: list[tuple[float, Determiner]] = []
+    for det, (singular, plural) in _STYLES[style].items():
+        if det in _POSSESSIVE and not (can_be_owned(noun) and (det != "own" or own)):
+            continue
+        if noun.is_mass:
+            if det in ("def", "own", "my", "our", "this") and singular:
+                weighted.append((singular, (det, False, None)))
+            elif det == "indef":
+                weighted.append((singular, ("bare", False, None)))
+            continue
+        if singular:
+            weighted.append((singular, (det, False, None)))
+        if plural and det == "number":
+            weighted += [(plural / len(numbers()), (det, True, word)) for word in numbers()]
+        elif plural:
+            weighted.append((plural, (det, True, None)))
+    return Pick([item for _, item in weighted], [weight for weight, _ in weighted])
+
+
+@cache
+def adjectives_for(noun: Noun, predicate: bool = False) -> tuple[Adjective, ...]:
+    """The adjectives that can describe the noun."""
+    return tuple(
+        a for a in lexicon().adjectives
+        if a.classes & noun.classes and (predicate or not a.predicate_only)
+    )  # fmt: skip
+
+
+@cache
+def adjectives(noun: Noun) -> Rule[tuple[Adjective, ...]]:
+    """None, one or two adjectives; of two, the second is a color."""
+    fitting = adjectives_for(noun)
+    choices: list[tuple[float, Rule[tuple[Adjective, ...]]]] = [(6, one(()))]
+    if fitting:
+        choices.append((3.5, Pick([(a,) for a in fitting])))
+    colors = [a for a in fitting if a.en in COLORS]
+    others = [a for a in fitting if a.en not in COLORS]
+    if colors and others:
+        choices.append((0.5, Build(lambda a, b: (a, b), Pick(others), Pick(colors))))
+    return Mix(choices)
+
+
+def _phrase(noun: Noun) -> type[Phrase]:
+    def make(determiner: Determiner, described: tuple[Adjective, ...]) -> Phrase:
+        det, plural, number = determiner
+        return Phrase(det, noun, plural, described, number)
+
+    return make  # type: ignore[return-value]
+
+
+@cache
+def simple(noun: Noun, style: str, own: bool = False) -> Rule[Phrase]:
+    """The noun with article and adjectives, and now and then with its owner."""
+    basic: Rule[Phrase] = Build(_phrase(noun), determiners(noun, style, own), adjectives(noun))
+    if style not in ("subject", "object") or noun.is_mass or not can_be_owned(noun):
+        return basic
+
+    def owned(owner: Phrase, plural: bool, described: tuple[Adjective, ...]) -> Phrase:
+        return Phrase("def", noun, plural, described, None, owner)
+
+    owners = Mix([(2, person("owner")), (1, names())])
+    number = Pick([False, True], [4, 1])
+    return Mix([(9, basic), (1, Build(owned, owners, number, adjectives(noun)))])
+
+
+@cache
+def person(style: str) -> Rule[Phrase]:
+    """A phrase for a person."""
+    return of_classes(frozenset({"person"}), style)
+
+
+@cache
+def of_classes(classes: Classes, style: str, own: bool = False) -> Rule[Phrase]:
+    """A phrase with any noun of the classes."""
+    return Mix([(1, simple(noun, style, own)) for noun in nouns(classes)])
+
+
+@cache
+def names() -> Rule[Phrase]:
+    """Anna, Peter, ..."""
+    return Build(lambda noun: Phrase("name", noun), Pick(lexicon().people))
+
+
+def with_relative(noun: Noun, clauses: Rule[Clause]) -> Rule[Phrase]:
+    """The noun with article, adjectives and a relative clause."""
+
+    def make(determiner: Determiner, described: tuple[Adjective, ...], inner: Clause) -> Phrase:
+        det, plural, number = determiner
+        return Phrase(det, noun, plural, described, number, relative=inner)
+
+    return Build(make, determiners(noun, "head", False), adjectives(noun), clauses)
+
+
+def pronouns(*features: tuple[int, str]) -> Rule[Phrase]:
+    """Personal pronouns by (person, gender)."""
+    return Build(lambda f: Phrase("pronoun", person=f[0], gender=f[1]), Pick(features))
+
+
+# --- places ---------------------------------------------------------------------------------
+
+
+@cache
+def places(classes: Classes, whither: bool) -> Rule[Location]:
+    """A place with the preposition for where (im Garten) or whither (in den Garten)."""
+    rules: list[tuple[float, Rule[Location]]] = []
+    for noun in (*lexicon().places, *lexicon().cities):
+        if noun.classes & classes:
+            rules.append((1.0, _located(noun, whither)))
+    return Mix(rules)
+
+
+def _located(noun: Noun, whither: bool) -> Rule[Location]:
+    de, en = noun.whither if whither else noun.where
+    case = 1 if whither and de not in ("zu", "nach") else 2
+    name = "city" in noun.classes
+    phrase = Build(lambda: Phrase("name", noun)) if name else simple(noun, "place")
+    return Build(lambda p: Location(p, de, en, case), phrase)
+
+
+@cache
+def from_place() -> Rule[Location]:
+    """aus Berlin, from Berlin."""
+    return Build(lambda n: Location(Phrase("name", n), "aus", "from", 2), Pick(lexicon().cities))
+
+
+_SURFACES = (("auf", "on"), ("unter", "under"), ("neben", "next to"), ("hinter", "behind"))
+_SURFACES += (("vor", "in front of"),)
+
+
+@cache
+def furniture(classes: Classes, case: int) -> Rule[Location]:
+    """auf dem Tisch (2), unter den Tisch (1); a seat is for sitting on."""
+    prepositions = _SURFACES[:1] if "seat" in classes else _SURFACES
+    noun_phrase = of_classes(classes or frozenset({"furniture"}), "place")
+    return Build(
+        lambda preposition, p: Location(p, *preposition, case),
+        Pick(prepositions, [3.0] + [1.0] * (len(prepositions) - 1)),
+        noun_phrase,
+    )
+
+
+# --- times ----------------------------------------------------------------------------------
+
+
+@cache
+def times(mood: str) -> Rule[When]:
+    """Time expressions that go with a mood: now, habit, past or future."""
+    fixed = [_time(row) for row in lexicon().sections["time"] if row[0] == mood]
+    rules: list[tuple[float, Rule[Time]]] = [(6, Pick(fixed))]
+    hour = Pick([_hour(word) for word in (Word("ein", "one"), *numbers())])
+    if mood in ("past", "future"):
+        days = [_join_pair("am", day, "on", name) for day, name in lexicon().sections["day"]]
+        months = [_join_pair("im", month, "in", name) for month, name in lexicon().sections["month"]]
+        rules.append((2, Pick(days)))
+        rules.append((1, Pick(months)))
+        rules.append((1, Build(_joined, Pick(days), hour)))
+        rules.append((1, Pick([_span(mood, n, unit) for n in numbers() for unit in _units()])))
+    if mood in ("past", "future", "now"):
+        near = {"past": "gestern", "future": "morgen", "now": "heute"}[mood]
+        day = next(time for time in fixed if time.de[0][0] == near and len(time.de) == 1)
+        rules.append((1, Build(_joined, one(day), hour)))
+    return Build(When, Mix(rules))
+
+
+def _tagged(text: str) -> tuple[tuple[str, str], ...]:
+    pairs = [word.rpartition("/") for word in text.split()]
+    return tuple((word, tag) for word, _, tag in pairs)
+
+
+def _time(row: Sequence[str]) -> Time:
+    _, de, en, links = row
+    pairs = [link.split("-") for link in links.split()]
+    return Time(_tagged(de), _tagged(en), tuple((int(i), int(j)) for i, j in pairs))
+
+
+def _hour(word: Word) -> Time:
+    return Time(
+        (("um", "ADP"), (word.de, "NUM"), ("Uhr", "NOUN")),
+        (("at", "ADP"), (word.en, "NUM"), ("o'clock", "ADV")),
+        ((0, 0), (1, 1), (2, 2)),
+    )
+
+
+def _join_pair(de_prep: str, de: str, en_prep: str, en: str) -> Time:
+    return Time(
+        ((de_prep, "ADP"), (de, "PROPN")), ((en_prep, "ADP"), (en, "PROPN")), ((0, 0), (1, 1))
+    )
+
+
+def _units() -> tuple[tuple[str, ...], ...]:
+    return lexicon().sections["unit"]
+
+
+def _span(mood: str, number: Word, unit: tuple[str, ...]) -> Time:
+    """vor drei Tagen, three days ago; in drei Tagen, in three days."""
+    _, de, _, en = unit
+    if mood == "past":
+        english = ((number.en, "NUM"), (en, "NOUN"), ("ago", "ADV"))
+        links = ((0, 2), (1, 0), (2, 1))
+    else:
+        english = (("in", "ADP"), (number.en, "NUM"), (en, "NOUN"))
+        links = ((0, 0), (1, 1), (2, 2))
+    german = (("vor" if mood == "past" else "in", "ADP"), (number.de, "NUM"), (de, "NOUN"))
+    return Time(german, english, links)
+
+
+def _joined(first: Time, second: Time) -> Time:
+    shift = [(i + len(first.de), j + len(first.en)) for i, j in second.links]
+    return Time(first.de + second.de, first.en + second.en, (*first.links, *shift))

@@ -1,0 +1,24 @@
+"""Keep large blocks of memory between steps on glibc, in place of giving them back each time.
+
+Every step makes and frees the same large tensors. By default glibc asks the kernel for each and
+returns it at once, so that every page is faulted in and zeroed again, step after step.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import sys
+
+_M_TRIM_THRESHOLD, _M_MMAP_THRESHOLD = -1, -3
+_KEEP_BYTES = 1 << 30
+
+
+def keep_large_blocks() -> bool:
+    """Whether the allocator took the wish; where there is no glibc nothing happens."""
+    if not sys.platform.startswith("linux"):
+        return False
+    try:
+        mallopt = ctypes.CDLL("libc.so.6").mallopt
+    except (OSError, AttributeError):
+        return False
+    return bool(mallopt(_M_MMAP_THRESHOLD, _KEEP_BYTES) and mallopt(_M_TRIM_THRESHOLD, _KEEP_BYTES))

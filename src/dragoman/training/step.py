@@ -1,0 +1,150 @@
+"""One update: micro-batches, their gradients, clipping, the optimizer. The lines everyone reads.
+
+The loss of an update is the summed loss of all its tokens, over all micro-batches and processes,
+divided by the number of those tokens. So four quarter batches, or two processes, or one big batch
+give the same gradient.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import torch
+from torch import Tensor, nn
+
+from dragoman.batches.batch import Batch
+from dragoman.config import TrainConfig
+from dragoman.model.packing import Packing
+from dragoman.model.transformer import Transformer
+from dragoman.tokenize.vocabulary import EOS_ID, UNK_ID
+from dragoman.training.distributed import World, gradient_sync, whole
+from dragoman.training.label_smoothing import Smoothing, smoothed_loss
+from dragoman.training.optimizer import Optimizers
+from dragoman.training.vocabulary_loss import vocabulary_loss
+
+AUTOCAST = {"bf16": torch.bfloat16, "fp16": torch.float16}
+
+
+class Objective(nn.Module):
+    """The model with its loss: from a batch to (summed loss, summed -log p of the gold tokens)."""
+
+    def __init__(self, model: Transformer, config: TrainConfig) -> None:
+        super().__init__()
+        self.model = model
+        self.source_masking = config.source_masking
+        self.r_drop = config.r_drop
+        self.smoothing = Smoothing.of(
+            config.smoothing_form,
+            config.label_smoothing,
+            vocab_size=model.config.vocab_size,
+            pad_id=model.config.pad_id,
+        )
+
+    def forward(self, batch: Batch) -> tuple[Tensor, Tensor]:
+        src_ids = batch.src_ids
+        if self.training and self.source_masking > 0:
+            src_ids = mask_source(src_ids, self.source_masking, self.model.config.pad_id)
+        src = _packing(batch.src_index, batch.src_ids)
+        tgt = _packing(batch.tgt_index, batch.tgt_in)
+        gold = batch.tgt_out.flatten() if tgt is None else tgt.pack(batch.tgt_out)  # (P,)
+        hidden = self.model.hidden(src_ids, batch.tgt_in, src, tgt)  # (P, D)
+        if self.training and self.r_drop > 0:
+            again = self.model.hidden(src_ids, batch.tgt_in, src, tgt)  # other dropout
+            return self._r_drop(hidden, again, gold)
+        losses = vocabulary_loss(hidden, self.model.output_weight, gold, self.smoothing)
+        return losses.loss, losses.nll
+
+    def _r_drop(self, hidden: Tensor, again: Tensor, gold: Tensor) -> tuple[Tensor, Tensor]:
+        """The mean loss of two passes, and how far their predictions are apart (Liang, 2021)."""
+        one, two = self.model.logits(hidden), self.model.logits(again)  # (P, V)
+        loss = smoothed_loss(one, gold, self.smoothing) + smoothed_loss(two, gold, self.smoothing)
+        log_p, log_q = one.log_softmax(-1), two.log_softmax(-1)
+        apart = ((log_p.exp() - log_q.exp()) * (log_p - log_q)).sum() / 2  # both ways of KL, halved
+        nll = -log_p.detach().gather(1, gold[:, None]).sum()
+        return loss / 2 + self.r_drop * apart / 2, nll
+
+
+def mask_source(src_ids: Tensor, share: float, pad_id: int) -> Tensor:
+    """The source with a random share of its pieces unknown; EOS and padding stay."""
+    chosen = torch.rand(src_ids.shape, device=src_ids.device) < share
+    return src_ids.masked_fill(chosen & (src_ids != EOS_ID) & (src_ids != pad_id), UNK_ID)
+
+
+def _packing(index: Tensor | None, ids: Tensor) -> Packing | None:
+    return None if index is None else Packing(index, *ids.shape)
+
+
+@dataclass(frozen=True)
+class Update:
+    """What one update tells; sums over this process's tokens, to be divided where shown."""
+
+    loss: Tensor  # summed
+    nll: Tensor  # summed
+    n_tokens: int  # of this process
+    grad_norm: Tensor | None
+
+
+def update(
+    objective: nn.Module,
+    optimizers: Optimizers,
+    batches: Sequence[Batch],
+    *,
+    config: TrainConfig,
+    world: World,
+    n_tokens: float,
+    learning_rate: float,
+    scaler: torch.amp.GradScaler | None = None,
+    need_norm: bool = False,
+) -> Update:
+    """Train on the micro-batches of one update, of ``n_tokens`` target tokens in all processes.
+
+    ``objective`` is an :class:`Objective`, or wraps one.
+    """
+    device, losses = world.device, []
+    autocast = torch.autocast(
+        device.type, AUTOCAST.get(config.precision), enabled=config.precision in AUTOCAST
+    )
+    for number, batch in enumerate(batches, start=1):
+        with gradient_sync(objective, enabled=number == len(batches)):
+            with autocast:
+                loss, nll = objective(batch.to(device))
+            # Processes average their gradients; times their number, it is the sum again.
+            mean = loss * (world.size / n_tokens)
+            (mean if scaler is None else scaler.scale(mean)).backward()
+        losses.append(torch.stack((loss.detach(), nll)))
+    norm = clip_gradients(objective, optimizers, scaler, config.clip_norm, need_norm=need_norm)
+    optimizers.step(learning_rate, scaler)
+    if scaler is not None:
+        scaler.update()
+    loss, nll = torch.stack(losses).sum(0)
+    return Update(loss, nll, sum(batch.n_tokens for batch in batches), norm)
+
+
+def clip_gradients(
+    objective: nn.Module,
+    optimizers: Optimizers,
+    scaler: torch.amp.GradScaler | None,
+    limit: float,
+    *,
+    need_norm: bool,
+) -> Tensor | None:
+    """The norm of the gradient before it was cut to ``limit``; None where nobody needs it."""
+    if limit == 0 and not need_norm:
+        return None
+    if scaler is not None:
+        for optimizer in optimizers.all:
+            scaler.unscale_(optimizer)
+    norm = nn.utils.clip_grad_norm_(objective.parameters(), limit or math.inf)
+    return whole(norm)
+
+
+def seed_step(seed: int, step: int, rank: int) -> None:
+    """Make all randomness of one update a function of the run's seed, the step and the process.
+
+    So a resumed run draws what it would have drawn, whatever happened in between.
+    """
+    digest = hashlib.blake2b(f"{seed}/{step}/{rank}".encode(), digest_size=8).digest()
+    torch.manual_seed(int.from_bytes(digest, "little") >> 1)

@@ -1,0 +1,131 @@
+"""The output projection and the loss in one, a few rows at a time.
+
+The plain way writes the logits of all P tokens, (P, V), reads them for the softmax, writes the
+probabilities, reads them again for the gradient: hundreds of megabytes that no cache holds. Here a
+block of rows goes through projection, softmax and gradient while it is still in the cache, and only
+the gradients of the hidden states, (P, D), and of the matrix, (V, D), leave it. Since the loss is a
+sum, its gradient is known up to a factor as soon as it is: the backward pass only multiplies.
+
+The smoothed part of the target, the same for every token, is never subtracted from (P, V) numbers:
+its share of both gradients is a sum of rows, made once.
+
+Letters: P target tokens, C rows of one block, D d_model, V vocabulary.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import torch
+from torch import Tensor
+from torch.autograd.function import once_differentiable
+
+from dragoman.training.label_smoothing import Smoothing
+
+BLOCK_ELEMENTS = {"cpu": 1 << 22, "cuda": 1 << 27}  # logits of one block: 16 MB on a CPU
+
+
+@dataclass(frozen=True)
+class TokenLosses:
+    """What one pass over the vocabulary tells about P target tokens."""
+
+    loss: Tensor  # the smoothed loss, summed; differentiable
+    nll: Tensor  # -log p(gold), summed; for perplexity
+
+
+def vocabulary_loss(
+    hidden: Tensor, weight: Tensor, gold_ids: Tensor, smoothing: Smoothing
+) -> TokenLosses:
+    """The summed loss of hidden states under the output matrix: (P, D), (V, D), (P,) -> sums.
+
+    >>> hidden, weight = torch.zeros(2, 3, requires_grad=True), torch.ones(5, 3)
+    >>> losses = vocabulary_loss(hidden, weight, torch.tensor([1, 4]),
+    ...                          Smoothing.of("uniform", 0.1, vocab_size=5))
+    >>> round(losses.loss.item(), 4), round(losses.nll.item(), 4)  # 2 ln 5
+    (3.2189, 3.2189)
+    """
+    loss, nll = _VocabularyLoss.apply(hidden, weight, gold_ids, smoothing)  # type: ignore[no-untyped-call]
+    return TokenLosses(loss, nll)
+
+
+class _VocabularyLoss(torch.autograd.Function):
+    @staticmethod
+    def forward(
+        ctx: Any, hidden: Tensor, weight: Tensor, gold_ids: Tensor, smoothing: Smoothing
+    ) -> tuple[Tensor, Tensor]:
+        with torch.autocast(hidden.device.type, enabled=False):
+            need_grad = ctx.needs_input_grad[0] or ctx.needs_input_grad[1]
+            matrix = weight.to(hidden.dtype)
+            loss, nll, d_hidden, d_weight = _blocks(hidden, matrix, gold_ids, smoothing, need_grad)
+        if need_grad:
+            ctx.save_for_backward(d_hidden, d_weight)
+            ctx.weight_dtype = weight.dtype
+        ctx.mark_non_differentiable(nll)
+        return loss, nll
+
+    @staticmethod
+    @once_differentiable
+    def backward(ctx: Any, d_loss: Tensor, _d_nll: Tensor) -> tuple[Tensor, Tensor, None, None]:
+        d_hidden, d_weight = ctx.saved_tensors
+        d_hidden_out = (d_hidden * d_loss).to(d_hidden.dtype)
+        return d_hidden_out, (d_weight * d_loss).to(ctx.weight_dtype), None, None
+
+
+def _blocks(
+    hidden: Tensor, weight: Tensor, gold_ids: Tensor, smoothing: Smoothing, need_grad: bool
+) -> tuple[Tensor, Tensor, Tensor, Tensor]:
+    """Loss, negative log-likelihood and both gradients, block by block."""
+    n_tokens, vocab_size = hidden.size(0), weight.size(0)
+    wide = torch.float64 if hidden.dtype == torch.float64 else torch.float32
+    limit = BLOCK_ELEMENTS.get(hidden.device.type, BLOCK_ELEMENTS["cuda"])
+    n_rows = max(1, min(n_tokens, limit // vocab_size))
+    logits = hidden.new_empty(n_rows, vocab_size)
+    probs = torch.empty_like(logits, dtype=wide)
+    d_hidden = torch.empty_like(hidden) if need_grad else hidden.new_empty(0)
+    d_weight_t = weight.new_zeros(weight.t().shape if need_grad else 0, dtype=wide)  # (D, V)
+    weight_t = weight.t().contiguous()  # (D, V); products with long rows are the faster ones
+    log_sums = torch.empty(n_tokens, dtype=wide, device=hidden.device)
+    gold_logits = torch.empty_like(log_sums)
+    for start in range(0, n_tokens, n_rows):
+        rows = slice(start, start + n_rows)
+        gold = gold_ids[rows, None]  # (C, 1)
+        z, p = logits[: gold.size(0)], probs[: gold.size(0)]
+        torch.mm(hidden[rows], weight_t, out=z)  # (C, V)
+        torch.softmax(z, dim=-1, dtype=wide, out=p)  # (C, V)
+        gold_logits[rows] = z.gather(1, gold).squeeze(1)
+        log_sums[rows] = _log_sums(z, p)
+        if need_grad:
+            # p - q, but for what all tokens share, which is added for all rows at once below
+            p.scatter_add_(1, gold, p.new_full(gold.shape, -smoothing.gold))
+            g = p.to(hidden.dtype)
+            torch.mm(g, weight, out=d_hidden[rows])
+            d_weight_t += hidden[rows].t() @ g
+    nll = log_sums.sum() - gold_logits.sum()
+    every = weight.to(wide).sum(0)  # (D,): the logits of all tokens add up to hidden · every
+    if smoothing.pad_id is not None:
+        every -= weight[smoothing.pad_id].to(wide)
+    n_other = vocab_size - (smoothing.pad_id is not None)
+    hidden_sum = hidden.to(wide).sum(0)  # (D,)
+    every_log_prob = hidden_sum @ every - n_other * log_sums.sum()
+    loss = smoothing.constant * n_tokens + smoothing.gold * nll - smoothing.other * every_log_prob
+    d_weight = d_weight_t.t()
+    if need_grad:
+        d_hidden -= (smoothing.other * every).to(hidden.dtype)
+        d_weight -= smoothing.other * hidden_sum
+        if smoothing.pad_id is not None:
+            d_weight[smoothing.pad_id] += smoothing.other * hidden_sum
+    return loss, nll, d_hidden, d_weight
+
+
+def _log_sums(z: Tensor, p: Tensor) -> Tensor:
+    """log Σ exp(z) of each row from any one logit and its probability: (C, V), (C, V) -> (C,).
+
+    The first logit will do, unless its probability is too small to be told from zero.
+    """
+    first = p[:, 0]
+    sums = z[:, 0].to(p.dtype) - first.log()
+    faint = (first < 1e-30).nonzero().squeeze(1)
+    if faint.numel():
+        sums[faint] = torch.logsumexp(z[faint].to(p.dtype), dim=-1)
+    return sums
