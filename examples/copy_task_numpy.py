@@ -21,7 +21,7 @@ from dragoman.reference.gradients_transformer import loss_and_gradients
 from dragoman.reference.initialize import initialize
 from dragoman.reference.schedule import noam
 
-PAD, BOS, EOS = 0, 1, 2
+PAD, BOS, EOS = 0, 1, 2  # 3, "unknown", is not needed here
 FIRST_SYMBOL, VOCAB_SIZE, MAX_LEN = 4, 14, 10  # ten symbols, 4 … 13
 
 CONFIG = ModelConfig(d_model=32, n_heads=4, n_layers=1, d_ff=64, vocab_size=VOCAB_SIZE)

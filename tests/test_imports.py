@@ -35,6 +35,7 @@ ROOMS = (
     "pictures",
     "server",
     "export",
+    "runs",  # whole runs from text to bundle, which use all of the above
     "experiments",
     "cli",
 )

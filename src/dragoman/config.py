@@ -220,8 +220,8 @@ class TrainConfig:
     epochs: int | None = setting(None, "passes over the corpus, at most")
     minutes: float | None = setting(None, "wall-clock budget; the schedule is fitted to it")
     log_every: int = setting(50, "steps between lines of metrics.jsonl")
-    validate_every: int = setting(1000, "steps between validations")
-    checkpoint_every: int = setting(1000, "steps between checkpoints")
+    validate_every: int = setting(1000, "steps between validations; 0 = ten validations a run")
+    checkpoint_every: int = setting(1000, "steps between checkpoints; 0 = at each validation")
     keep_last: int = setting(5, "newest checkpoints to keep")
     keep_best: int = setting(1, "best checkpoints to keep")
     average: int = setting(5, "checkpoints averaged at the end where that helps; 0 or 1 = none")
@@ -234,10 +234,9 @@ class TrainConfig:
         check_ranges(
             faults,
             self,
-            positive="batch_tokens accumulate steps epochs log_every validate_every"
-            " checkpoint_every keep_last keep_best",
-            not_negative="warmup_steps clip_norm weight_decay r_drop average patience seed"
-            " final_learning_rate",
+            positive="batch_tokens accumulate steps epochs log_every keep_last keep_best",
+            not_negative="validate_every checkpoint_every warmup_steps clip_norm weight_decay r_drop"
+            " average patience seed final_learning_rate",
             above_zero="learning_rate minutes eps",
             share="label_smoothing source_masking",
         )

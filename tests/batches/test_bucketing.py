@@ -62,6 +62,13 @@ def test_pairs_of_one_length_fill_batches_to_the_brim():
     assert sorted(len(batch) for batch in _plan((lengths, lengths), batch_tokens=32)) == [2, 4, 4]
 
 
+def test_a_batch_ends_where_more_pairs_would_bring_more_padding_than_tokens():
+    # all 51 rows would fit in the budget, but 45 of them would be padded for the sake of six
+    lengths = np.array([3] * 45 + [4] * 6)
+    plan = _plan((lengths, lengths), batch_tokens=256)
+    assert sorted(len(batch) for batch in plan) == [6, 45]
+
+
 def test_the_same_seed_gives_the_same_epoch(lengths):
     first, again = _plan(lengths), _plan(lengths)
     assert all(np.array_equal(a, b) for a, b in zip(first, again, strict=True))
@@ -76,9 +83,13 @@ def test_another_seed_or_epoch_groups_the_pairs_anew(lengths, change):
     assert len(first & other) < 0.1 * len(first)
 
 
-def test_batches_do_not_come_in_order_of_length(lengths):
-    longest = [lengths[0][batch].max() for batch in _plan(lengths)]
-    assert abs(np.corrcoef(longest, np.arange(len(longest)))[0, 1]) < 0.3
+def test_batches_do_not_come_in_order_of_length_or_cost(lengths):
+    plan = _plan(lengths)
+    longest = [lengths[0][batch].max() for batch in plan]
+    cost = [_positions(batch, lengths[0]) + _positions(batch, lengths[1]) for batch in plan]
+    for measure in (longest, cost):
+        rank = np.argsort(np.argsort(measure))
+        assert abs(np.corrcoef(rank, np.arange(len(plan)))[0, 1]) < 0.3
 
 
 def test_ranks_have_equal_numbers_of_batches_and_share_all_pairs(lengths):

@@ -95,11 +95,12 @@ def test_large_stores_give_their_pages_back_and_read_on(folder, monkeypatch):
 
 
 @pytest.mark.parametrize("name", ["src.ids.bin", "tgt.offsets.bin"])
-def test_a_file_cut_short_is_damage(folder, name):
+@pytest.mark.parametrize("verify", [True, False])
+def test_a_file_cut_short_is_damage(folder, name, verify):
     path = folder / name
     path.write_bytes(path.read_bytes()[:-1])
     with pytest.raises(DamagedStore, match=name.replace(".", r"\.")):
-        Store.open(folder)
+        Store.open(folder, verify=verify)
 
 
 def test_a_changed_byte_is_damage(folder):

@@ -30,9 +30,19 @@ def failing(monkeypatch):
     return make
 
 
-def call(*args: str, **kwargs: object) -> subprocess.CompletedProcess[str]:
-    command = [sys.executable, "-m", "dragoman", *args]
-    return subprocess.run(command, text=True, stderr=subprocess.PIPE, check=False, **kwargs)  # type: ignore[call-overload,no-any-return]
+def call(
+    *args: str, stdout: object = subprocess.PIPE, env: dict[str, str] | None = None
+) -> subprocess.CompletedProcess[str]:
+    """Run the command in a process of its own, with stdout buffered as users have it."""
+    env = {k: v for k, v in (os.environ | (env or {})).items() if k != "PYTHONUNBUFFERED"}
+    return subprocess.run(
+        [sys.executable, "-m", "dragoman", *args],
+        encoding="utf-8",
+        stdout=stdout,  # type: ignore[arg-type]
+        stderr=subprocess.PIPE,
+        env=env,
+        check=False,
+    )
 
 
 def test_help_shows_every_command_and_an_example(capsys, monkeypatch):
@@ -152,13 +162,12 @@ def test_a_full_disk_behind_stdout_is_told():
     assert done.stderr == "error: No space left on device\n"
 
 
-def test_letters_are_utf8_whatever_the_locale_says(tmp_path):
-    env = os.environ | {"PYTHONIOENCODING": "ascii", "PYTHONUTF8": "0"}
-    done = call("info", "Übersetzer", stdout=subprocess.PIPE, env=env, encoding="utf-8")
+def test_letters_are_utf8_whatever_the_locale_says():
+    done = call("info", "Übersetzer", env={"PYTHONIOENCODING": "ascii", "PYTHONUTF8": "0"})
     assert done.returncode == 2
     assert done.stderr.startswith("bundle error: Übersetzer: no such preset")
 
 
 def test_the_console_command_and_the_module_are_the_same():
-    done = call("--version", stdout=subprocess.PIPE)
+    done = call("--version")
     assert (done.returncode, done.stdout) == (0, f"dragoman {__version__}\n")

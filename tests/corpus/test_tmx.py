@@ -56,13 +56,21 @@ def test_a_region_matches_its_language_and_an_exact_match_comes_first(tmp_path: 
     assert found == [("color", "Farbe"), ("colour", "Farbe")]
 
 
+def test_of_several_variants_in_one_language_the_first_is_taken(tmp_path: Path) -> None:
+    path = tmx(tmp_path, tuv("en", "a dog") + tuv("de", "ein Hund") + tuv("de", "ein Köter"))
+    assert texts(read_tmx(path)) == [("a dog", "ein Hund")]
+
+
 def test_the_old_lang_attribute_is_read(tmp_path: Path) -> None:
     path = tmx(tmp_path, '<tuv lang="en"><seg>a</seg></tuv><tuv lang="de"><seg>b</seg></tuv>')
     assert texts(read_tmx(path, src_lang="en", tgt_lang="de")) == [("a", "b")]
 
 
 def test_native_code_is_dropped_and_highlighted_text_is_kept(tmp_path: Path) -> None:
-    source = 'Press <bpt i="1">&lt;b&gt;<sub>x</sub></bpt><hi>the <hi>red</hi></hi> key<ept i="1">&lt;/b&gt;</ept>.'
+    source = (
+        'Press <bpt i="1">&lt;b&gt;<sub>x</sub></bpt><hi>the <hi>red</hi></hi> key'
+        '<ept i="1">&lt;/b&gt;</ept>.'
+    )
     target = 'Rote<ph type="lb">&lt;br&gt;</ph>Taste\n      drücken<it pos="end">x</it>'
     path = tmx(tmp_path, tuv("en", source) + tuv("de", target))
     assert texts(read_tmx(path)) == [("Press the red key.", "Rote Taste drücken")]

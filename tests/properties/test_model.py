@@ -15,7 +15,7 @@ from dragoman.model.packing import Packing
 from dragoman.model.transformer import Transformer
 
 assert_close = partial(torch.testing.assert_close, rtol=0, atol=1e-10)
-seeded = settings(deadline=None, max_examples=40, derandomize=True)
+seeded = settings(deadline=None, max_examples=25, derandomize=True)
 
 VOCAB = 13
 configs = st.builds(

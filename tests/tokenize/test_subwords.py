@@ -1,3 +1,5 @@
+import io
+import json
 import pickle
 import subprocess
 import sys
@@ -5,6 +7,7 @@ import threading
 
 import pytest
 
+from dragoman.config import DataConfig
 from dragoman.errors import TokenizerError
 from dragoman.tokenize.subwords import Subwords, escape, unescape
 from dragoman.tokenize.vocabulary import SPECIAL_PIECES, UNK_ID
@@ -21,7 +24,8 @@ def test_an_escaped_text_has_no_mark_and_comes_back(text):
 
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize(
-    "text", [" ", "  a", "a  ", "a   b", "▁", "a▁ b", "漢字", "e\u0301", "ﬁ", "\t", "\x00", "a\nb", "😀"]
+    "text",
+    [" ", "  a", "a  ", "a   b", "▁", "a▁ b", "漢字", "e\u0301", "ﬁ", "\t", "\x00", "a\nb", "😀"],
 )
 def test_classic_traps_come_back(trained, kind, text):
     tokenizer = trained(tokenizer=kind)
@@ -100,6 +104,27 @@ class TestSampling:
             thread.join()
         assert found == alone
 
+    def test_without_any_randomness_it_is_plain_encoding(self, trained, kind):
+        tokenizer = trained(tokenizer=kind, placeholders=("<N>", "New York"))
+        texts = [*SENTENCES, "", "  a ", "漢字 <N>x New Yorker", "▁\x10"]
+        surely = {"bpe": 1e-12, "unigram": 1e6}[kind]
+        drawn = tokenizer.sample_batch(texts, alpha=surely, seed=1)
+        assert drawn == tokenizer.encode_batch(texts)
+
+    def test_a_placeholder_is_never_cut(self, trained, kind):
+        tokenizer = trained(tokenizer=kind, placeholders=("<NAME>", "New York"))
+        texts = ["in New York bei <NAME>!"] * 50
+        one_piece = {tokenizer.piece(i): i for i in range(tokenizer.src_vocab_size)}
+        for ids in tokenizer.sample_batch(texts, alpha=0.5, seed=1):
+            assert one_piece["<NAME>"] in ids
+            assert one_piece["New▁York"] in ids
+
+    def test_unknown_characters_in_a_row_are_one_unknown(self, trained, kind):
+        tokenizer = trained(tokenizer=kind, byte_fallback=False)
+        (ids,) = tokenizer.sample_batch(["漢字 漢"], alpha=0.1, seed=1)
+        assert ids == tokenizer.encode("漢字 漢")
+        assert ids.count(UNK_ID) == 2
+
     def test_another_process_draws_the_same(self, trained, kind, tmp_path):
         tokenizer = trained(tokenizer=kind)
         tokenizer.save(tmp_path)
@@ -110,8 +135,6 @@ class TestSampling:
             "drawn = Tokenizer.load(sys.argv[1]).sample_batch(texts, alpha=0.3, seed=5)\n"
             "json.dump(drawn, sys.stdout)\n"
         )
-        import json
-
         done = subprocess.run(
             [sys.executable, "-c", script, str(tmp_path)],
             input=json.dumps(SENTENCES),
@@ -141,17 +164,15 @@ def test_ids_outside_the_vocabulary_are_refused(trained):
 def test_a_damaged_model_is_named(trained, cut):
     damaged = trained(tokenizer="bpe").src_model.to_bytes()[:cut]
     with pytest.raises(TokenizerError, match=r"joint\.model: this SentencePiece model"):
-        Subwords(damaged, "joint.model")
+        Subwords(damaged, DataConfig(tokenizer="bpe"), name="joint.model")
 
 
 def test_a_model_with_other_special_numbers_is_refused():
-    import io
-
     import sentencepiece
 
     written = io.BytesIO()
     sentencepiece.SentencePieceTrainer.Train(
-        sentence_iterator=iter(SENTENCES), model_writer=written, vocab_size=40, minloglevel=3
+        sentence_iterator=iter(SENTENCES), model_writer=written, vocab_size=30, minloglevel=3
     )
     with pytest.raises(TokenizerError, match="x.model.* does not begin with <pad>"):
-        Subwords(written.getvalue(), "x.model")
+        Subwords(written.getvalue(), DataConfig(), name="x.model")

@@ -9,7 +9,13 @@ from dragoman.tokenize.tokenizer import Tokenizer
 from dragoman.tokenize.vocabulary import BOS_ID, EOS_ID, PAD_ID, UNK_ID
 
 KINDS = ["bpe", "unigram", "words", "characters", "symbols"]
-TEXTS = ["Ein Hund rennt.", "Die Katze liest ein Buch, und schläft", "", "unbekanntes 漢字", " a  b "]
+TEXTS = [
+    "Ein Hund rennt.",
+    "Die Katze liest ein Buch, und schläft",
+    "",
+    "unbekanntes 漢字",
+    " a  b ",
+]
 
 every_kind = pytest.mark.parametrize("kind", KINDS)
 joint_or_separate = pytest.mark.parametrize("joint_vocab", [True, False])
@@ -83,8 +89,8 @@ def test_lower_case_comes_back_lower(trained, kind):
 @every_kind
 def test_a_joint_vocabulary_numbers_both_sides_alike(trained, kind):
     tokenizer = trained(tokenizer=kind, joint_vocab=True, min_frequency=1)
-    assert tokenizer.encode("garden Garten", "src") == tokenizer.encode("garden Garten", "tgt")
-    assert UNK_ID not in tokenizer.encode("garden Garten")
+    assert tokenizer.encode("cat Garten", "src") == tokenizer.encode("cat Garten", "tgt")
+    assert UNK_ID not in tokenizer.encode("cat Garten")
 
 
 def test_separate_vocabularies_know_their_own_side_only(trained):

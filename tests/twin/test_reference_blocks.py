@@ -52,9 +52,8 @@ def test_sigmoid_and_normal_cdf_are_exact_and_never_overflow():
 
 def test_layer_norm_equals_pytorch(rng):
     x, weight, bias = rng.normal(3, 2, (2, 5, 12)), rng.normal(size=12), rng.normal(size=12)
-    theirs = functional.layer_norm(
-        *(torch.from_numpy(x), (12,)), *map(torch.from_numpy, (weight, bias))
-    )
+    tensor, *weight_and_bias = map(torch.from_numpy, (x, weight, bias))
+    theirs = functional.layer_norm(tensor, (12,), *weight_and_bias)
     ours = layer_norm({"weight": weight, "bias": bias}, x)
     np.testing.assert_allclose(ours, theirs.numpy(), **CLOSE)
 

@@ -104,11 +104,10 @@ def test_the_batch_of_the_copy_task_is_shifted_right(example):
     assert made["tgt_out"].tolist() == [[7, 8, 2, 0], [7, 8, 9, 2]]
 
 
-def test_a_few_steps_of_the_copy_task_lower_its_loss(example, capsys):
-    example.main(steps=200, batch_size=16)
-    lines = [line for line in capsys.readouterr().out.splitlines() if "| loss" in line]
-    losses = [float(line.split("|")[1].split()[1]) for line in lines]
-    assert losses[-1] < losses[0] < np.log(13)
+def test_a_hundred_steps_of_the_copy_task_teach_more_than_guessing(example, capsys):
+    example.main(steps=100, batch_size=16)
+    (line,) = [line for line in capsys.readouterr().out.splitlines() if "| loss" in line]
+    assert float(line.split("|")[1].split()[1]) < 0.9 * np.log(11)  # ten symbols or the end
 
 
 @pytest.mark.slow

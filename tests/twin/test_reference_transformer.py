@@ -1,3 +1,6 @@
+import subprocess
+import sys
+
 import numpy as np
 import pytest
 
@@ -182,11 +185,8 @@ def test_pooling_looks_at_real_positions_alone(pooling):
 @pytest.mark.parametrize("pooling", ["first", "mean", "max"])
 def test_the_encoder_alone_reads_sentences_of_any_padding(make_config, make_params, pooling):
     config = make_config()
-    params = make_params(config) | {
-        "classifier.weight": np.ones((4, 12)),
-        "classifier.bias": np.arange(4.0),
-    }
-    model = EncoderOnly(config, params, pooling=pooling)
+    classifier = {"classifier.weight": np.ones((4, 12)), "classifier.bias": np.arange(4.0)}
+    model = EncoderOnly(config, make_params(config) | classifier, pooling=pooling)
     padded, bare = np.array([[4, 5, 6, 0, 0]]), np.array([[4, 5, 6]])
     np.testing.assert_allclose(model(padded), model(bare), **CLOSE)
     np.testing.assert_allclose(
@@ -202,3 +202,16 @@ def test_the_decoder_alone_goes_on_with_the_likeliest_token(make_config, make_pa
     likeliest = model(np.array([written]))[0].argmax(axis=-1).tolist()
     assert likeliest[1:-1] == written[2:]
     assert len(written) == 6 or likeliest[-1] == 2
+
+
+def test_the_twin_needs_no_torch():
+    script = (
+        "import pkgutil, sys, dragoman.reference as twin\n"
+        "for module in pkgutil.iter_modules(twin.__path__):\n"
+        "    __import__(f'dragoman.reference.{module.name}')\n"
+        "print('dragoman.reference.gradients' in sys.modules, 'torch' in sys.modules)"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", script], capture_output=True, text=True, check=True
+    )
+    assert done.stdout.split() == ["True", "False"]

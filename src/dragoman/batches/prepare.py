@@ -19,6 +19,8 @@ from itertools import chain, islice
 from pathlib import Path
 from typing import Any, Literal, Protocol
 
+import numpy as np
+
 from dragoman.batches.store import VERSION, DamagedStore, Store
 from dragoman.batches.store_writer import StoreWriter
 from dragoman.config import DataConfig
@@ -228,18 +230,17 @@ def _keep(
     dropped: Counter[str],
 ) -> list[int]:
     """Which pairs of a chunk stay; the others are counted by reason."""
-    kept = []
-    for number, (src, tgt) in enumerate(zip(src_ids, tgt_ids, strict=True)):
-        shorter, longer = sorted((len(src), len(tgt)))
-        if shorter == 0:  # nothing but what the tokenizer takes for space
-            dropped["empty"] += 1
-        elif longer > config.max_length:
-            dropped["too_long"] += 1
-        elif longer > config.max_length_ratio * max(shorter, SHORT_PIECES):
-            dropped["length_ratio"] += 1
-        else:
-            kept.append(number)
-    return kept
+    lengths = [np.fromiter(map(len, ids), np.int64, len(ids)) for ids in (src_ids, tgt_ids)]
+    shorter, longer = np.minimum(*lengths), np.maximum(*lengths)
+    is_kept = np.ones(len(shorter), dtype=bool)
+    for reason, is_at_fault in (
+        ("empty", shorter == 0),  # nothing but what the tokenizer takes for space
+        ("too_long", longer > config.max_length),
+        ("length_ratio", longer > config.max_length_ratio * np.maximum(shorter, SHORT_PIECES)),
+    ):
+        dropped[reason] += int((is_kept & is_at_fault).sum())
+        is_kept &= ~is_at_fault
+    return np.flatnonzero(is_kept).tolist()
 
 
 def _nothing_left(dropped: Mapping[str, int]) -> DataError:

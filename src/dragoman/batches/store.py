@@ -53,7 +53,7 @@ class Ragged:
 
     @classmethod
     def of(cls, rows: Sequence[IntArray]) -> Ragged:
-        lengths = np.fromiter((len(row) for row in rows), dtype=np.int64, count=len(rows))
+        lengths = np.fromiter(map(len, rows), np.int64, count=len(rows))
         return cls(np.concatenate(rows) if rows else np.empty(0, np.int64), lengths)
 
 

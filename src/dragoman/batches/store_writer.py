@@ -83,7 +83,7 @@ class StoreWriter:
 
     def _write(self, values: str, offsets: str, data: Any, rows: Sequence[Sequence[int]]) -> None:
         start = self._files[values].size // data.itemsize
-        lengths = np.fromiter((len(row) for row in rows), np.int64, count=len(rows))
+        lengths = np.fromiter(map(len, rows), np.int64, count=len(rows))
         self._files[values].write(data.tobytes())
         self._files[offsets].write((start + np.cumsum(lengths)).tobytes())
 

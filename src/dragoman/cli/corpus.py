@@ -16,6 +16,7 @@ from dragoman.errors import DataError
 if TYPE_CHECKING:
     from dragoman.corpus.reading import CorpusSource
     from dragoman.corpus.stats import CorpusStats
+    from dragoman.corpus.tasks import Split
 
 app = typer.Typer(
     no_args_is_help=True,
@@ -152,7 +153,7 @@ def make(
     """Write a built-in corpus to text files, with gold alignments and trees where it has them."""
     from dragoman.corpus.making import write_task
 
-    sizes = {"train": pairs, "valid": valid, "test": test, "unseen": unseen}
+    sizes: dict[Split, int] = {"train": pairs, "valid": valid, "test": test, "unseen": unseen}
     with _Progress("pairs written") as progress:
         files = write_task(
             task,

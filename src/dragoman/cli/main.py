@@ -19,7 +19,7 @@ from typing import Annotated
 import typer
 
 from dragoman import __version__
-from dragoman.cli import corpus, info
+from dragoman.cli import corpus, info, runs, train
 from dragoman.cli.options import examples
 from dragoman.cli.output import result, say
 from dragoman.errors import DragomanError
@@ -36,6 +36,8 @@ app = typer.Typer(
     epilog=examples("dragoman info base --vocab 37000", "dragoman info --help"),
 )
 app.add_typer(corpus.app, name="corpus")
+app.command(epilog=train.EPILOG)(train.train)
+app.command(epilog=runs.EPILOG)(runs.runs)
 app.command(epilog=info.EPILOG)(info.info)
 
 

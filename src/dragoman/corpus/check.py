@@ -132,6 +132,8 @@ class _Lengths:
 
     def drifts(self) -> Iterator[tuple[Drift, Example]]:
         """Each run of lines that are probably misaligned, file by file, with what to say of it."""
+        if not self.count:
+            return
         ends = [start for _, start in self.files[1:]] + [self.count]
         src, tgt = np.frombuffer(self.src, np.uint16), np.frombuffer(self.tgt, np.uint16)
         for (file, start), end in zip(self.files, ends, strict=True):

@@ -20,9 +20,9 @@ from dragoman.corpus.grammar_syntax import (
     Quality,
     agreement,
 )
-from dragoman.corpus.grammar_trees import Leaf, Node
+from dragoman.corpus.grammar_trees import Key, Leaf, Node
 
-Mode = Literal["plain", "inverted", "to"]
+Mode = Literal["plain", "inverted", "to", "order"]
 Parts = list[Leaf | Node]
 _IS = ("am", "are", "is", "are", "are", "are")
 _WAS = ("was", "were", "was", "were", "were", "were")
@@ -44,6 +44,9 @@ def verb_words(clause: Clause, agreed: Agreement, mode: Mode) -> Verbs:
     base = Leaf("VERB", verb.en, (meaning,))
     if mode == "to":
         return Verbs(None, [Leaf("PART", "to", ((id(clause), "to"),)), base])
+    if mode == "order":
+        do = Leaf("AUX", "do", (finite,)) if clause.negated else None
+        return Verbs(do, [Leaf("VERB", verb.en, (finite, meaning))])
     if modal is not None and not modal.is_verb:
         first = (_WAS if past else _IS)[agreed.person] if modal.en == "be" else modal.en
         rest = [Leaf("PART" if word == "to" else "VERB", word, (finite,)) for word in modal.rest]
@@ -54,7 +57,7 @@ def verb_words(clause: Clause, agreed: Agreement, mode: Mode) -> Verbs:
     if verb.en == "be":
         return Verbs(Leaf("AUX", be, (finite, meaning)), [])
     head, forms, tail = base, (verb.en_s, verb.en_past), []
-    keys = (finite, meaning)
+    keys: tuple[Key, ...] = (finite, meaning)
     if modal is not None or clause.gladly:
         key = (id(clause), "gladly") if modal is None else finite
         lemma = "like" if modal is None else modal.en
@@ -65,8 +68,8 @@ def verb_words(clause: Clause, agreed: Agreement, mode: Mode) -> Verbs:
         return Verbs(Leaf("AUX", be, (finite,)), [Leaf("VERB", verb.en_ing, (meaning,))])
     third = agreed.person == 2
     if clause.negated or mode == "inverted":
-        do = "did" if past else "does" if third else "do"
-        return Verbs(Leaf("AUX", do, (finite,)), [head, *tail])
+        helper = "did" if past else "does" if third else "do"
+        return Verbs(Leaf("AUX", helper, (finite,)), [head, *tail])
     word = forms[1] if past else forms[0] if third else head.word
     return Verbs(None, [Leaf("VERB", word, keys), *tail])
 
@@ -135,7 +138,7 @@ def _complements(clause: Clause, subject: Agreement, kein: bool) -> Parts:
                 late.append(Node("PP", [*mark, node]))
             else:
                 bare.append(node)
-    particle = [
+    particle: Parts = [
         Leaf("PART", word, ((id(clause), "verb"),)) for word in clause.verb.particle.split()
     ]
     return (bare + particle if particle_last else particle + bare) + late + last
@@ -173,9 +176,12 @@ def parts(
         return [*opening, Node("VP", [*often, *inside])]
     no: Parts = [Leaf("PART", "not", ((me, "not"),))] if clause.negated else []
     inner: Parts = [Node("VP", inside)] if verbs.others else inside
+    auxiliary = verbs.auxiliary
+    if auxiliary.word == "can" and no and mode == "plain":
+        auxiliary, no = Leaf("AUX", "cannot", (*(auxiliary.parts or ()), (me, "not"))), []
     if mode == "inverted":
-        return [verbs.auxiliary, *opening, *no, *often, *inner]
-    return [*opening, Node("VP", [verbs.auxiliary, *no, *often, *inner])]
+        return [auxiliary, *opening, *no, *often, *inner]
+    return [*opening, Node("VP", [auxiliary, *no, *often, *inner])]
 
 
 def subordinate(clause: Clause, conjunction: str, *, antecedent: Phrase | None = None) -> Node:

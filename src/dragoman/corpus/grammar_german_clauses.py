@@ -10,6 +10,7 @@ from typing import Literal
 
 from dragoman.corpus import grammar_german as de
 from dragoman.corpus.grammar_inflection import HABEN, RELATIVE, SEIN, WERDEN
+from dragoman.corpus.grammar_lexicon import Slot
 from dragoman.corpus.grammar_syntax import (
     SUBJECT,
     Agreement,
@@ -49,6 +50,11 @@ def _partner(partner: Phrase) -> Parts:
     return [joined, Node("NP", de.noun_phrase(partner, 0, subject=agreed))]
 
 
+def asked_preposition(clause: Clause, slot: Slot) -> Leaf:
+    """The preposition before a relative or asking pronoun; English leaves it behind the verb."""
+    return Leaf("ADP", slot.kind, ((id(clause), "prep" if slot.en else "verb"),))
+
+
 def relative(clause: Clause, head: Phrase) -> Node:
     """A relative clause: die das Buch liest, auf den er wartet."""
     if head.noun is None or clause.gap is None:
@@ -57,7 +63,7 @@ def relative(clause: Clause, head: Phrase) -> Node:
     key = (slot.case if slot else 0, "p" if head.plural else head.noun.gender)
     word = Node("WHNP", [Leaf("PRON", RELATIVE[key], ((id(clause), "rel"),))])
     if slot and slot.kind not in ("acc", "dat"):
-        word = Node("WHPP", [Leaf("ADP", slot.kind, ((id(clause), "prep"),)), word])
+        word = Node("WHPP", [asked_preposition(clause, slot), word])
     return Node("SBAR", [word, Node("S", parts(clause, "last", head=head))])
 
 
@@ -106,6 +112,7 @@ class _Middle:
         self.clause, self.agreed = clause, agreed
         self.kein: Key | None = (id(clause), "not") if says_kein(clause) else None
         self.pronouns: Parts = []
+        self.names: Parts = []
         self.dative: Parts = []
         self.accusative: Parts = []
         self.late: Parts = []
@@ -129,21 +136,32 @@ class _Middle:
         elif isinstance(arg, Clause):
             self.tail += [de.COMMA, subordinate(arg, slot.kind, antecedent=self.clause.subject)]
         elif isinstance(arg, Phrase):
-            self._phrase(arg, slot.kind, slot.case)
+            if slot.kind in ("acc", "dat", "zero"):
+                self._bare(arg, slot.kind, slot.case)
+            else:
+                self._prepositional(arg, slot)
 
-    def _phrase(self, arg: Phrase, kind: str, case: int) -> None:
-        if kind not in ("acc", "dat", "zero"):
-            if arg.noun is None:
-                self.late.append(de.personal(arg, case, agreement(arg), kind))
-                return
-            words = de.noun_phrase(arg, case, subject=self.agreed, preposition=kind)
-            self.late.append(Node("PP", [words[0], Node("NP", words[1:])]))
-        elif arg.noun is None:
+    def _prepositional(self, arg: Phrase, slot: Slot) -> None:
+        if arg.noun is None:
+            node = de.personal(arg, slot.case, agreement(arg), slot.kind)
+        else:
+            kind = slot.kind
+            words = de.noun_phrase(arg, slot.case, subject=self.agreed, preposition=kind)
+            node = Node("PP", [words[0], Node("NP", words[1:])])
+        if not slot.en:  # English has an object in its place: sich erinnern an, remember
+            opening = Leaf("ADP", slot.kind, ((id(self.clause), "verb"),))
+            node = Node("PP", [opening, *node.children[1:]])
+        self.late.append(node)
+
+    def _bare(self, arg: Phrase, kind: str, case: int) -> None:
+        if arg.noun is None:
             self.pronouns.append(de.personal(arg, case, agreement(arg)))
         else:
             kein = self.kein if kind == "acc" else None
             words = de.noun_phrase(arg, case, subject=self.agreed, negation=kein)
             here = {"acc": self.accusative, "dat": self.dative, "zero": self.late}[kind]
+            if arg.det == "name":  # known to both: it comes as early as a pronoun
+                here = self.names
             here.append(Node("NP", words))
             self.indefinite |= kind == "acc" and arg.det in ("indef", "bare", "number", "some")
         if arg.relative is not None:
@@ -151,7 +169,7 @@ class _Middle:
 
     def ordered(self) -> Parts:
         clause, me = self.clause, id(self.clause)
-        out: Parts = [*self.pronouns]
+        out: Parts = [*self.pronouns, *self.names]
         if clause.when is not None and clause.front != "when":
             out.append(de.when(clause.when))
         if clause.often is not None:

@@ -43,8 +43,10 @@ _PRESENT = {
     "mögen": ("mag", "magst", "mag", "mögen", "mögt", "mögen"),
     "wissen": ("weiß", "weißt", "weiß", "wissen", "wisst", "wissen"),
     "laden": ("lade", "lädst", "lädt", "laden", "ladet", "laden"),
-    "streicheln": ("streichle", "streichelst", "streichelt", "streicheln", "streichelt")
-    + ("streicheln",),
+    "streicheln": (
+        *("streichle", "streichelst", "streichelt"),
+        *("streicheln", "streichelt", "streicheln"),
+    ),
 }
 
 

@@ -55,7 +55,12 @@ class Adjective:
     en: str
     en_more: tuple[str, ...]
     classes: frozenset[str]
+    never: frozenset[str]
     predicate_only: bool
+
+    def fits(self, noun: Noun) -> bool:
+        """Whether the adjective can be said of the noun."""
+        return bool(self.classes & noun.classes) and not self.never & noun.classes
 
 
 @dataclass(frozen=True, slots=True)
@@ -126,6 +131,23 @@ class Lexicon:
     adjectives: tuple[Adjective, ...]
     verbs: tuple[Verb, ...]
     sections: dict[str, tuple[tuple[str, ...], ...]]
+
+    def noun(self, de: str) -> Noun:
+        """The noun, place or name with this German form."""
+        every = (*self.nouns, *self.places, *self.people, *self.cities, *self.bare)
+        return next(noun for noun in every if noun.de == de)
+
+    def adjective(self, de: str) -> Adjective:
+        """The adjective with this German form."""
+        return next(adjective for adjective in self.adjectives if adjective.de == de)
+
+    def verb(self, de: str, slot: str = "") -> Verb:
+        """The verb with this infinitive, and with this kind of complement where it has several."""
+        return next(
+            verb
+            for verb in self.verbs
+            if verb.de == de and (not slot or slot in [s.kind for s in verb.slots])
+        )
 
     def words(self, section: str) -> tuple[Word, ...]:
         return tuple(Word(row[0], row[1]) for row in self.sections[section])
@@ -198,8 +220,10 @@ def _name(de: str, kind: str, en: str) -> Noun:
 def _adjective(row: list[str]) -> Adjective:
     de, stem, de_more, en, en_more, classes = row
     more = () if de_more == "-" else ("more", en) if en_more == "-" else (en_more,)
-    kinds = frozenset(c.lstrip("*") for c in classes.split(","))
-    return Adjective(de, stem, de_more.strip("-"), en, more, kinds, "*" in classes)
+    kinds = classes.split(",")
+    fitting = frozenset(kind.lstrip("*") for kind in kinds if not kind.startswith("!"))
+    never = frozenset(kind[1:] for kind in kinds if kind.startswith("!"))
+    return Adjective(de, stem, de_more.strip("-"), en, more, fitting, never, "*" in classes)
 
 
 _CASES = {"nom": 0, "acc": 1, "dat": 2, "gen": 3}

@@ -5,7 +5,7 @@ Nouns are chosen by class, adjectives by the noun; articles by the part the phra
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import cache
 
 from dragoman.corpus.grammar_lexicon import Adjective, Noun, Time, Word, lexicon
@@ -14,8 +14,9 @@ from dragoman.corpus.grammar_syntax import Clause, Location, Phrase, When
 
 Classes = frozenset[str]
 Determiner = tuple[str, bool, Word | None]  # det, plural, number word
-COLORS = frozenset("red blue green yellow black white brown gray".split())
-_UNOWNED = frozenset("building town outdoors open event film built word question tale song".split())
+COLORS = frozenset(["red", "blue", "green", "yellow", "black", "white", "brown", "gray"])
+_UNOWNED_TEXT = "building town outdoors open event film built word question tale song"
+_UNOWNED = frozenset(_UNOWNED_TEXT.split())
 
 # How often each article is drawn, by the part a phrase plays: det -> (singular, plural).
 _STYLES: dict[str, dict[str, tuple[float, float]]] = {
@@ -32,10 +33,12 @@ _STYLES: dict[str, dict[str, tuple[float, float]]] = {
         "def": (4, 2), "indef": (4, 0), "bare": (0, 1.2), "number": (0, 0.9), "this": (0.7, 0.3),
         "own": (2, 0.7), "some": (0, 0.3), "many": (0, 0.2),
     },
-    "negated": {"def": (4, 2), "indef": (3, 0), "bare": (0, 1.5), "this": (0.6, 0.3), "own": (2, 0.5)},
+    "negated": {
+        "def": (4, 2), "indef": (3, 0), "bare": (0, 1.5), "this": (0.6, 0.3), "own": (2, 0.5),
+    },
     "indirect": {"def": (4, 2), "indef": (1, 0), "this": (0.5, 0.3), "own": (2.5, 0.7)},
-    "place": {"def": (8, 0.3), "indef": (1, 0), "this": (0.7, 0)},
-    "than": {"def": (5, 1)},
+    "place": {"def": (8, 0.1), "indef": (1, 0), "this": (0.7, 0)},
+    "than": {"def": (5, 1), "my": (1, 0)},
     "owner": {"def": (2, 0), "my": (2, 0), "your": (1, 0), "our": (1, 0)},
     "head": {"def": (4, 2), "indef": (1.5, 0)},
     "there": {"indef": (4, 0), "number": (0, 2), "many": (0, 1), "some": (0, 1)},
@@ -45,8 +48,9 @@ _POSSESSIVE = frozenset({"my", "your", "his", "her", "our", "own"})
 
 @cache
 def nouns(classes: Classes) -> tuple[Noun, ...]:
-    """The nouns of any of these classes, without names and places."""
-    return tuple(noun for noun in lexicon().nouns if noun.classes & classes)
+    """The nouns and places of any of these classes, without names."""
+    every = (*lexicon().nouns, *lexicon().places)
+    return tuple(noun for noun in every if noun.classes & classes)
 
 
 @cache
@@ -69,6 +73,14 @@ def determiners(noun: Noun, style: str, own: bool) -> Rule[Determiner]:
     """The articles that fit the noun and the part the phrase plays."""
     weighted: list[tuple[float, Determiner]] = []
     for det, (singular, plural) in _STYLES[style].items():
+        if "only" in noun.classes:
+            plural = 0
+        if "family" in noun.classes and style != "than":
+            # one says "my mother", not "a mother", "this mother", "ten mothers"
+            if det not in _POSSESSIVE and det != "def":
+                continue
+            if det == "def":
+                singular, plural = singular * 0.15, plural * 0.15
         if det in _POSSESSIVE and not (can_be_owned(noun) and (det != "own" or own)):
             continue
         if noun.is_mass:
@@ -91,7 +103,7 @@ def adjectives_for(noun: Noun, predicate: bool = False) -> tuple[Adjective, ...]
     """The adjectives that can describe the noun."""
     return tuple(
         a for a in lexicon().adjectives
-        if a.classes & noun.classes and (predicate or not a.predicate_only)
+        if a.fits(noun) and (predicate or not a.predicate_only)
     )  # fmt: skip
 
 
@@ -101,7 +113,7 @@ def adjectives(noun: Noun) -> Rule[tuple[Adjective, ...]]:
     fitting = adjectives_for(noun)
     choices: list[tuple[float, Rule[tuple[Adjective, ...]]]] = [(6, one(()))]
     if fitting:
-        choices.append((3.5, Pick([(a,) for a in fitting])))
+        choices.append((1.6 if noun.is_person else 3.5, Pick([(a,) for a in fitting])))
     colors = [a for a in fitting if a.en in COLORS]
     others = [a for a in fitting if a.en not in COLORS]
     if colors and others:
@@ -109,12 +121,12 @@ def adjectives(noun: Noun) -> Rule[tuple[Adjective, ...]]:
     return Mix(choices)
 
 
-def _phrase(noun: Noun) -> type[Phrase]:
+def _phrase(noun: Noun) -> Callable[..., Phrase]:
     def make(determiner: Determiner, described: tuple[Adjective, ...]) -> Phrase:
         det, plural, number = determiner
         return Phrase(det, noun, plural, described, number)
 
-    return make  # type: ignore[return-value]
+    return make
 
 
 @cache
@@ -130,6 +142,12 @@ def simple(noun: Noun, style: str, own: bool = False) -> Rule[Phrase]:
     owners = Mix([(2, person("owner")), (1, names())])
     number = Pick([False, True], [4, 1])
     return Mix([(9, basic), (1, Build(owned, owners, number, adjectives(noun)))])
+
+
+@cache
+def undescribed(noun: Noun, style: str) -> Rule[Phrase]:
+    """The noun with its article alone."""
+    return Build(_phrase(noun), determiners(noun, style, False), one(()))
 
 
 @cache
@@ -192,8 +210,8 @@ def from_place() -> Rule[Location]:
     return Build(lambda n: Location(Phrase("name", n), "aus", "from", 2), Pick(lexicon().cities))
 
 
-_SURFACES = (("auf", "on"), ("unter", "under"), ("neben", "next to"), ("hinter", "behind"))
-_SURFACES += (("vor", "in front of"),)
+_SURFACES = [("auf", "on"), ("unter", "under"), ("neben", "next to"), ("hinter", "behind")]
+_SURFACES.append(("vor", "in front of"))
 
 
 @cache
@@ -202,7 +220,7 @@ def furniture(classes: Classes, case: int) -> Rule[Location]:
     prepositions = _SURFACES[:1] if "seat" in classes else _SURFACES
     noun_phrase = of_classes(classes or frozenset({"furniture"}), "place")
     return Build(
-        lambda preposition, p: Location(p, *preposition, case),
+        lambda preposition, p: Location(p, preposition[0], preposition[1], case),
         Pick(prepositions, [3.0] + [1.0] * (len(prepositions) - 1)),
         noun_phrase,
     )
@@ -219,7 +237,9 @@ def times(mood: str) -> Rule[When]:
     hour = Pick([_hour(word) for word in (Word("ein", "one"), *numbers())])
     if mood in ("past", "future"):
         days = [_join_pair("am", day, "on", name) for day, name in lexicon().sections["day"]]
-        months = [_join_pair("im", month, "in", name) for month, name in lexicon().sections["month"]]
+        months = [
+            _join_pair("im", month, "in", name) for month, name in lexicon().sections["month"]
+        ]
         rules.append((2, Pick(days)))
         rules.append((1, Pick(months)))
         rules.append((1, Build(_joined, Pick(days), hour)))

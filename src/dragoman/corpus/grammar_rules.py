@@ -8,7 +8,9 @@ from __future__ import annotations
 
 from bisect import bisect
 from collections.abc import Callable, Iterator, Sequence
+from functools import cached_property
 from itertools import accumulate, product
+from math import prod
 from random import Random
 from typing import Generic, Protocol, TypeVar
 
@@ -47,9 +49,11 @@ class Pick(Generic[T]):
             raise ValueError("a choice needs at least one item")
         self.items = tuple(items)
         self.count = len(self.items)
-        self._steps = _steps(weights or [1.0] * self.count)
+        self._steps = _steps(weights) if weights else None
 
     def draw(self, rng: Random) -> T:
+        if self._steps is None:
+            return self.items[int(rng.random() * self.count)]
         return self.items[bisect(self._steps, rng.random(), 0, self.count - 1)]
 
     def every(self) -> Iterator[T]:
@@ -67,9 +71,12 @@ class Mix(Generic[T]):
         if not alternatives:
             raise ValueError("a mixture needs at least one rule")
         self.rules = tuple(rule for _, rule in alternatives)
-        self.count = sum(rule.count for rule in self.rules)
         self._steps = _steps([weight for weight, _ in alternatives])
         self._last = len(self.rules) - 1
+
+    @cached_property
+    def count(self) -> int:
+        return sum(rule.count for rule in self.rules)
 
     def draw(self, rng: Random) -> T:
         return self.rules[bisect(self._steps, rng.random(), 0, self._last)].draw(rng)
@@ -90,9 +97,10 @@ class Build(Generic[T]):
     def __init__(self, make: Callable[..., T], *parts: Rule[object]) -> None:
         self.make = make
         self.parts = parts
-        self.count = 1
-        for part in parts:
-            self.count *= part.count
+
+    @cached_property
+    def count(self) -> int:
+        return prod(part.count for part in self.parts)
 
     def draw(self, rng: Random) -> T:
         return self.make(*[part.draw(rng) for part in self.parts])
@@ -100,6 +108,31 @@ class Build(Generic[T]):
     def every(self) -> Iterator[T]:
         for values in product(*(list(part.every()) for part in self.parts)):
             yield self.make(*values)
+
+
+class Later(Generic[T]):
+    """A rule that is made when it is first needed; most of a grammar is, for a few sentences.
+
+    >>> Later(lambda: Pick("ab")).count
+    2
+    """
+
+    def __init__(self, make: Callable[[], Rule[T]]) -> None:
+        self.make = make
+
+    @cached_property
+    def rule(self) -> Rule[T]:
+        return self.make()
+
+    @property
+    def count(self) -> int:
+        return self.rule.count
+
+    def draw(self, rng: Random) -> T:
+        return self.rule.draw(rng)
+
+    def every(self) -> Iterator[T]:
+        return self.rule.every()
 
 
 def one(item: T) -> Pick[T]:
@@ -114,3 +147,6 @@ def one(item: T) -> Pick[T]:
 def _steps(weights: Sequence[float]) -> list[float]:
     total = float(sum(weights))
     return [step / total for step in accumulate(weights)]
+
+
+NOTHING: Rule[None] = one(None)

@@ -96,7 +96,8 @@ class Sentence(NamedTuple):
     """One or two clauses and the way they are put together.
 
     ``kind``: statement, question, who, what, whom, where, whither, when, why (asked), order,
-    after (main clause, then subordinate), before (subordinate first), and, but, so, purpose, exists.
+    after (main clause, then subordinate), before (subordinate, then main), and, but, so, purpose,
+    exists.
     """
 
     kind: str

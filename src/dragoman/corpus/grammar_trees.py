@@ -65,28 +65,33 @@ def spell(tree: Node) -> Side:
     >>> spell(Node("S", [Leaf("ADV", "heute"), Leaf("PUNCT", ".")])).tree
     '(S (ADV Heute) (PUNCT .))'
     """
-    leaves: list[Leaf] = []
+    words: list[str] = []
+    expressed: list[tuple[Key, ...] | None] = []
     pieces: list[str] = []
-    places: list[int] = []  # of each leaf in pieces
+    soft = -1  # where in pieces a comma stands that gives way to a mark right after it
 
-    def visit(node: Node | Leaf) -> None:
-        if isinstance(node, Leaf):
-            if leaves and leaves[-1].parts is None and node.tag == "PUNCT":
-                leaves.pop()
-                pieces[places.pop()] = ""
-            word = node.word if leaves else node.word[0].upper() + node.word[1:]
-            leaves.append(Leaf(node.tag, word, node.parts))
-            places.append(len(pieces))
-            pieces.append(f" ({node.tag} {word})")
-            return
-        pieces.append(f" ({node.label}")
-        for child in node.children:
-            visit(child)
+    def visit(label: str, children: Sequence[Node | Leaf]) -> None:
+        nonlocal soft
+        pieces.append(f" ({label}")
+        for child in children:
+            if isinstance(child, Node):
+                visit(child.label, child.children)
+                continue
+            tag, word, parts = child
+            if soft >= 0 and tag == "PUNCT":
+                pieces[soft] = ""
+                words.pop()
+                expressed.pop()
+            if not words:
+                word = word[0].upper() + word[1:]
+            soft = len(pieces) if parts is None else -1
+            pieces.append(f" ({tag} {word})")
+            words.append(word)
+            expressed.append(parts)
         pieces.append(")")
 
-    visit(tree)
-    return Side([leaf.word for leaf in leaves], [leaf.parts or () for leaf in leaves],
-                "".join(pieces)[1:])  # fmt: skip
+    visit(tree.label, tree.children)
+    return Side(words, [parts or () for parts in expressed], "".join(pieces)[1:])
 
 
 def link(source: Side, target: Side) -> tuple[tuple[int, int], ...]:
@@ -101,10 +106,7 @@ def link(source: Side, target: Side) -> tuple[tuple[int, int], ...]:
         for key in parts:
             where.setdefault(key, []).append(j)
     links = {
-        (i, j)
-        for i, parts in enumerate(source.parts)
-        for key in parts
-        for j in where.get(key, ())
+        (i, j) for i, parts in enumerate(source.parts) for key in parts for j in where.get(key, ())
     }
     return tuple(sorted(links))
 

@@ -8,8 +8,10 @@ should not be given ``pt`` unawares.
 from __future__ import annotations
 
 from collections.abc import Iterable
+from functools import lru_cache
 
 
+@lru_cache(maxsize=1024)
 def normalize_language(code: str) -> str:
     """The code in one spelling: lower case, with hyphens.
 
@@ -19,6 +21,7 @@ def normalize_language(code: str) -> str:
     return code.strip().split(".")[0].replace("_", "-").lower()
 
 
+@lru_cache(maxsize=1024)  # asked for every unit of a memory, about the same few codes
 def is_language(wanted: str, offered: str) -> bool:
     """Whether text in the offered language serves a user who wants another code for it.
 

@@ -12,7 +12,7 @@ from dragoman.atomic import replacing
 from dragoman.errors import DataError
 
 if TYPE_CHECKING:
-    from dragoman.corpus.tasks import Example, TaskInfo
+    from dragoman.corpus.tasks import Example, Split, TaskInfo
 
 _PROGRESS_EVERY = 1000
 
@@ -21,7 +21,7 @@ def write_task(
     name: str,
     out_dir: Path,
     *,
-    sizes: Mapping[str, int],
+    sizes: Mapping[Split, int],
     seed: int = 1,
     options: Mapping[str, Any] | None = None,
     replace: bool = False,
@@ -40,6 +40,8 @@ def write_task(
     ...     sorted((path.stem, n) for path, n in files.items())
     [('test', 2), ('test', 2), ('train', 3), ('train', 3)]
     """
+    from dragoman.corpus.tasks import generate
+
     info = _task_info(name)
     wanted = {split: n for split, n in sizes.items() if n > 0}
     if not replace:
@@ -50,7 +52,7 @@ def write_task(
     with ExitStack() as renames:  # every `replacing` gives its file the name when all went well
         for split, n in wanted.items():
             writer = _SplitWriter(out_dir, split, info, renames)
-            for example in _examples(name, n, split=split, seed=seed, options=options or {}):
+            for example in generate(name, n, split=split, seed=seed, **(options or {})):
                 writer.write(example)
                 done += 1
                 if on_progress and done % _PROGRESS_EVERY == 0:
@@ -103,19 +105,6 @@ def _lines(example: Example) -> Iterator[tuple[str, str]]:
         yield "tgt_trees", example.tgt_tree
 
 
-def _examples(
-    name: str, n: int, *, split: Any, seed: int, options: Mapping[str, Any]
-) -> Iterator[Example]:
-    from dragoman.corpus.tasks import generate
-
-    try:
-        yield from generate(name, n, split=split, seed=seed, **options)
-    except TypeError as error:
-        if "unexpected keyword argument" not in str(error):
-            raise
-        raise DataError(f"task {name!r}: {error}") from None
-
-
 def _task_info(name: str) -> TaskInfo:
     from dragoman.corpus.tasks import TASKS
 
@@ -126,7 +115,7 @@ def _task_info(name: str) -> TaskInfo:
     raise DataError(f"no task is called {name!r}.{guess}\n  There are: {', '.join(TASKS)}.")
 
 
-def _check_free(info: TaskInfo, out_dir: Path, sizes: Mapping[str, int]) -> None:
+def _check_free(info: TaskInfo, out_dir: Path, sizes: Mapping[Split, int]) -> None:
     suffixes = (info.src_suffix, info.tgt_suffix)
     paths = [out_dir / f"{split}.{suffix}" for split in sizes for suffix in suffixes]
     if there := [str(path) for path in paths if path.exists()]:

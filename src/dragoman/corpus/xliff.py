@@ -89,7 +89,7 @@ def _texts(unit: Element) -> tuple[str, str] | None:
 
     Only direct children count: a suggestion inside ``<alt-trans>`` has a target of its own.
     """
-    parts = {local_name(part.tag): part for part in reversed(list(unit))}
+    parts = {local_name(part.tag): part for part in unit}
     source, target = parts.get("source"), parts.get("target")
     if source is None or target is None:
         return None

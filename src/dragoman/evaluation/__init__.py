@@ -1,0 +1,1 @@
+"""How good translations are: sacreBLEU's scores with signatures, significance, accuracy."""

@@ -1,0 +1,1 @@
+"""Pictures of what a model does and how it was trained."""

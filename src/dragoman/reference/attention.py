@@ -20,7 +20,7 @@ def scaled_dot_product_attention(
 ) -> tuple[Array, Array]:
     """Attention(Q, K, V) = softmax(QKᵀ/√d_k) V, and the weights of that mean.
 
-    Query and key are compared by their dot product. It grows with √d_k, hence the division:
+    Query and key are compared by their dot product. Its size grows like √d_k, hence the division:
     large scores would push the softmax to where it has no slope left. The weights of one query
     sum to 1, or are all 0 where its mask allows nothing.
 

@@ -15,9 +15,9 @@ from dragoman.reference.embeddings import TABLES, output_projection
 from dragoman.reference.encoder import encoder, encoder_layer
 from dragoman.reference.gradients import (
     embed_backward,
-    smoothed_loss_backward,
     layer_norm_backward,
     output_projection_backward,
+    smoothed_loss_backward,
 )
 from dragoman.reference.gradients_layers import decoder_layer_backward, encoder_layer_backward
 from dragoman.reference.label_smoothing import smoothed_loss
@@ -122,10 +122,7 @@ def loss_and_gradients(
     """
     pad_id, window = config.pad_id, config.window
     src_table, tgt_table, out_table = TABLES[config.tie]
-    to_encode: dict[str, Any] = {
-        "mask": encoder_mask(src_ids, pad_id, window),
-        "config": config,
-    }
+    to_encode: dict[str, Any] = {"mask": encoder_mask(src_ids, pad_id, window), "config": config}
     to_decode: dict[str, Any] = {
         "mask": decoder_mask(tgt_in, pad_id, window),
         "memory_mask": padding_mask(src_ids, pad_id),

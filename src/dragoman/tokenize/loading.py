@@ -82,7 +82,7 @@ def read_models(folder: Path, config: DataConfig) -> tuple[PieceModel, PieceMode
 def _read_model(stem: Path, config: DataConfig, lang: str | None) -> PieceModel:
     if config.tokenizer in ("bpe", "unigram"):
         path = stem.with_suffix(Subwords.suffix)
-        return Subwords(_read(path), str(path))
+        return Subwords(_read(path), config, name=str(path))
     path = stem.with_suffix(".json")
     return vocabulary_model(config, Vocabulary.from_bytes(_read(path), str(path)), lang=lang)
 

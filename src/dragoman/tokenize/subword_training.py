@@ -15,7 +15,7 @@ from collections.abc import Iterator, Sequence
 from dragoman.config import DataConfig
 from dragoman.errors import TokenizerError
 from dragoman.tokenize.pieces import UNKNOWN_SURFACE
-from dragoman.tokenize.subwords import SPACE, Subwords, escape
+from dragoman.tokenize.subwords import Subwords, escape, marked
 from dragoman.tokenize.vocabulary import BOS_ID, EOS_ID, PAD_ID, SPECIAL_PIECES, UNK_ID
 
 _log = logging.getLogger(__name__)
@@ -23,7 +23,7 @@ _log = logging.getLogger(__name__)
 NO_TEXT = "the corpus has no text to learn a vocabulary from"
 LARGEST_CHOSEN_VOCABULARY = 32_000
 # SentencePiece's BPE gives up on words of 2^16 characters, and its reader drops long lines.
-LONGEST_TEXT = 4_000
+LONGEST_TEXT = 1_000
 N_THREADS = 16
 N_BYTES = 256
 
@@ -66,7 +66,7 @@ def train_subwords(texts: Texts, config: DataConfig) -> Subwords:
         size = config.vocab_size
         _refuse_too_small(size, n_reserved, config.byte_fallback)
     texts = _without_rare_characters(texts, counts, at_most=(size - n_reserved) // 2)
-    return Subwords(_train_sentencepiece(texts, config, size))
+    return Subwords(_train_sentencepiece(texts, config, size), config)
 
 
 def _refuse_too_small(size: int, n_reserved: int, has_bytes: bool) -> None:
@@ -130,7 +130,7 @@ def _call_sentencepiece(texts: Texts, config: DataConfig, size: int) -> bytes:
         eos_id=EOS_ID,
         unk_id=UNK_ID,
         unk_surface=UNKNOWN_SURFACE,
-        user_defined_symbols=_symbols_for_sentencepiece(config.placeholders),
+        user_defined_symbols=marked(config.placeholders),
         byte_fallback=config.byte_fallback,
         character_coverage=1.0,
         normalization_rule_name="identity",
@@ -143,14 +143,13 @@ def _call_sentencepiece(texts: Texts, config: DataConfig, size: int) -> bytes:
 
 
 def _chunks(texts: Texts) -> Iterator[str]:
-    """The texts, long ones in several parts, so that nothing is dropped for its length."""
-    for text in texts:
-        for start in range(0, len(text), LONGEST_TEXT):
-            yield text[start : start + LONGEST_TEXT]
+    """The different texts, long ones in several parts, so that none is dropped for its length.
 
-
-def _symbols_for_sentencepiece(placeholders: Texts) -> list[str]:
-    return [escape(string).replace(" ", SPACE) for string in dict.fromkeys(placeholders)]
+    Unigram training looks at every repeated stretch of text character by character: with a line
+    that is there a thousand times, or one that repeats itself, it would never end.
+    """
+    starts = ((text, start) for text in texts for start in range(0, len(text), LONGEST_TEXT))
+    return iter(dict.fromkeys(text[start : start + LONGEST_TEXT] for text, start in starts))
 
 
 def _explain(error: RuntimeError) -> str:

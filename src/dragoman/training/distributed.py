@@ -49,6 +49,14 @@ class World:
         dist.broadcast_object_list(box, src=0, device=self.device)
         return box[0]
 
+    def gather(self, value: Any) -> list[Any]:
+        """The values of all processes, in the order of their ranks."""
+        if self.size == 1:
+            return [value]
+        boxes: list[Any] = [None] * self.size
+        dist.all_gather_object(boxes, value)
+        return boxes
+
     def wait(self) -> None:
         """Go on when every process has come here."""
         if self.size > 1:

@@ -22,7 +22,7 @@ class MetricsLog:
         """Go on after ``from_byte``: what a killed run wrote beyond its checkpoint comes again."""
         path = run_dir / METRICS
         path.touch()
-        os.truncate(path, from_byte)
+        os.truncate(path, min(from_byte, path.stat().st_size))  # beyond its end it would grow
         self._file = path.open("ab")
         self._board = _open_tensorboard(run_dir / TENSORBOARD, from_step)
 

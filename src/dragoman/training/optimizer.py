@@ -63,7 +63,8 @@ class Optimizers:
         for full_name, value in saved.items():
             name, key = full_name.rsplit("/", 1)
             parameter = parameters[name]
-            owners[parameter].state[parameter][key] = spread(value.clone(), parameter)
+            value = value.to(parameter.device, copy=True)  # a fused step wants all of it there
+            owners[parameter].state[parameter][key] = spread(value, parameter)
 
 
 def _make(model: nn.Module, config: TrainConfig) -> Iterable[Optimizer]:

@@ -39,6 +39,7 @@ class TrainState:
     seconds: float = 0.0  # spent training, over all parts of a run that was resumed
     total_steps: int = 0  # where the schedule ends; fixed once a time budget was measured
     warmup_steps: int = 0  # the same of its rise
+    is_budgeted: bool = False  # whether a time budget has fixed them
     position: Position = field(default_factory=lambda: Position(epoch=0, batch=0))
     validations: list[Validated] = field(default_factory=list)
     metrics_bytes: int = 0  # length of metrics.jsonl; what comes after it is written again

@@ -8,7 +8,6 @@ give the same gradient.
 from __future__ import annotations
 
 import hashlib
-import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -137,8 +136,11 @@ def clip_gradients(
     if scaler is not None:
         for optimizer in optimizers.all:
             scaler.unscale_(optimizer)
-    norm = nn.utils.clip_grad_norm_(objective.parameters(), limit or math.inf)
-    return whole(norm)
+    if limit > 0:
+        return whole(nn.utils.clip_grad_norm_(objective.parameters(), limit))
+    return whole(
+        nn.utils.get_total_norm(p.grad for p in objective.parameters() if p.grad is not None)
+    )
 
 
 def seed_step(seed: int, step: int, rank: int) -> None:

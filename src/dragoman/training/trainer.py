@@ -35,6 +35,8 @@ from dragoman.training.step import Objective, Update, seed_step, update
 
 logger = logging.getLogger(__name__)
 
+VALIDATIONS = 10  # of a run that does not say how often
+
 Validator = Callable[[Transformer], Validation]
 Reason = Literal["steps", "epochs", "minutes", "patience", "interrupted"]
 
@@ -60,6 +62,8 @@ class Trainer:
         self.model.to(self.world.device)
         if self.resume_from is not None:
             self.state = self.resume_from.state
+            if train.minutes is None:  # a resumed run may be told to go on for longer
+                self.state.total_steps = train.steps
             self.model.load_state_dict(self.resume_from.weights)
         objective = Objective(self.model, train)
         self.objective = wrap(objective, self.world, fsdp=train.fsdp)
@@ -157,10 +161,11 @@ class Trainer:
         is_last = self.reason_to_stop() is not None
         if state.step % train.log_every == 0:
             self._log()
-        is_validated = is_last or state.step % train.validate_every == 0
+        validate_every = train.validate_every or max(1, state.total_steps // VALIDATIONS)
+        is_validated = is_last or state.step % validate_every == 0
         if is_validated:
             self._validate()
-        if is_validated or state.step % train.checkpoint_every == 0:
+        if is_validated or state.step % (train.checkpoint_every or validate_every) == 0:
             self.save()
 
     def _check_finite(self) -> None:

@@ -45,17 +45,24 @@ def vocabulary_loss(
     >>> round(losses.loss.item(), 4), round(losses.nll.item(), 4)  # 2 ln 5
     (3.2189, 3.2189)
     """
-    loss, nll = _VocabularyLoss.apply(hidden, weight, gold_ids, smoothing)  # type: ignore[no-untyped-call]
+    # Asked here: inside the function below, PyTorch says of a parameter that it needs a gradient
+    # even in an evaluation.
+    need_grad = torch.is_grad_enabled() and (hidden.requires_grad or weight.requires_grad)
+    loss, nll = _VocabularyLoss.apply(hidden, weight, gold_ids, smoothing, need_grad)  # type: ignore[no-untyped-call]
     return TokenLosses(loss, nll)
 
 
 class _VocabularyLoss(torch.autograd.Function):
     @staticmethod
     def forward(
-        ctx: Any, hidden: Tensor, weight: Tensor, gold_ids: Tensor, smoothing: Smoothing
+        ctx: Any,
+        hidden: Tensor,
+        weight: Tensor,
+        gold_ids: Tensor,
+        smoothing: Smoothing,
+        need_grad: bool,
     ) -> tuple[Tensor, Tensor]:
         with torch.autocast(hidden.device.type, enabled=False):
-            need_grad = ctx.needs_input_grad[0] or ctx.needs_input_grad[1]
             matrix = weight.to(hidden.dtype)
             loss, nll, d_hidden, d_weight = _blocks(hidden, matrix, gold_ids, smoothing, need_grad)
         if need_grad:
@@ -66,10 +73,10 @@ class _VocabularyLoss(torch.autograd.Function):
 
     @staticmethod
     @once_differentiable
-    def backward(ctx: Any, d_loss: Tensor, _d_nll: Tensor) -> tuple[Tensor, Tensor, None, None]:
+    def backward(ctx: Any, d_loss: Tensor, _d_nll: Tensor) -> tuple[Tensor | None, ...]:
         d_hidden, d_weight = ctx.saved_tensors
-        d_hidden_out = (d_hidden * d_loss).to(d_hidden.dtype)
-        return d_hidden_out, (d_weight * d_loss).to(ctx.weight_dtype), None, None
+        # A tensor without dimensions does not widen the other: each gradient keeps its own type.
+        return d_hidden * d_loss, (d_weight * d_loss).to(ctx.weight_dtype), None, None, None
 
 
 def _blocks(
