@@ -93,7 +93,8 @@ def generate(
         raise ConfigError(f"n = {n}: must be at least 0")
     rng = Random(f"{name} {seed} {split} {sorted(settings.items())}")
     stream = _SOURCES[name](rng, split, settings)
-    return _take(stream, n) if split == "train" else _take_distinct(stream, n, f"{name} ({split})")
+    what = f"{name} ({split})"
+    return _take(stream, n, what) if split == "train" else _take_distinct(stream, n, what)
 
 
 def _info(name: str) -> TaskInfo:
@@ -136,9 +137,12 @@ def _impossible(info: TaskInfo, settings: dict[str, Value]) -> Iterator[str]:
         yield f"language = {settings['language']!r}: must be one of {', '.join(languages)}"
 
 
-def _take(stream: Iterator[Example], n: int) -> Iterator[Example]:
+def _take(stream: Iterator[Example], n: int, what: str) -> Iterator[Example]:
     for _ in range(n):
-        yield next(stream)
+        example = next(stream, None)
+        if example is None:
+            raise _exhausted(what, 0, n)
+        yield example
 
 
 def _take_distinct(stream: Iterator[Example], n: int, what: str) -> Iterator[Example]:
@@ -153,10 +157,14 @@ def _take_distinct(stream: Iterator[Example], n: int, what: str) -> Iterator[Exa
             continue
         misses += 1
         if example is None or misses > _GIVE_UP:
-            raise DataError(
-                f"{what} holds no more than {len(seen):,} distinct sources, and {n:,} were asked"
-                " for.\n  Ask for fewer, or widen the task (longer sequences, more symbols)."
-            )
+            raise _exhausted(what, len(seen), n)
+
+
+def _exhausted(what: str, found: int, n: int) -> DataError:
+    return DataError(
+        f"{what} holds no more than {found:,} distinct sources, and {n:,} were asked for.\n"
+        "  Ask for fewer, or widen the task (longer sequences, more symbols)."
+    )
 
 
 def split_of(text: str) -> str:
@@ -220,7 +228,7 @@ def _numbers(rng: Random, split: str, options: Options) -> Iterator[Example]:
     misses = 0
     while misses < _GIVE_UP:
         # a length first, so that short numbers are not drowned by long ones
-        number = min(rng.randrange(10 ** rng.randint(1, digits)), highest)
+        number = rng.randrange(min(10 ** rng.randint(1, digits), highest + 1))
         if split_of(str(number)) == split:
             misses = 0
             yield Example(str(number), numbers.in_words(number, language))

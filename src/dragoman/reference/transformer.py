@@ -91,14 +91,15 @@ class Transformer:
     def greedy(self, src_ids: Array, *, bos_id: int, eos_id: int, max_len: int) -> list[list[int]]:
         """For each source the target that takes the likeliest piece each time, without BOS and EOS.
 
-        Everything is computed anew for every piece: slow, and as plain as the idea.
+        Everything is computed anew for every piece: slow, and as plain as the idea. A sentence
+        that ends before the others goes on with them; what it writes after its EOS is cut off.
         """
         memory = self.encode(src_ids)  # (B, S, D)
         tgt_ids = np.full((len(src_ids), 1), bos_id)  # (B, 1)
         is_done = np.zeros(len(src_ids), dtype=bool)  # (B,)
         while not is_done.all() and tgt_ids.shape[1] <= max_len:
             logits = self.decode(tgt_ids, memory, src_ids)  # (B, T, V)
-            next_ids = np.where(is_done, eos_id, logits[:, -1].argmax(axis=-1))  # (B,)
+            next_ids = logits[:, -1].argmax(axis=-1)  # (B,)
             tgt_ids = np.column_stack([tgt_ids, next_ids])  # (B, T + 1)
             is_done |= next_ids == eos_id
         return [_until(row.tolist(), eos_id) for row in tgt_ids[:, 1:]]

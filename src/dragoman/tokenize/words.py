@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Sequence
+from functools import cache
 from typing import Any
 
 from dragoman.errors import MissingExtraError, TokenizerError
@@ -35,19 +36,16 @@ class Words(VocabularyModel):
     ) -> None:
         super().__init__(vocabulary)
         self._lang = lang
-        self._strings = tuple(placeholders)
         escaped = [string.replace(GLUE, GLUE * 2) for string in placeholders]
         self.always = tuple(glue + string for string in escaped for glue in ("", GLUE))
         self._placeholders = Placeholders(placeholders)
-        self._spacy_tokenizer: Any = None
 
     def cut(self, text: str) -> list[str]:
         text = " ".join(text.split())
         pieces: list[str] = []
         is_glued = False
         for part, is_placeholder in self._placeholders.split(text):
-            tokens = [part] if is_placeholder else [t.text_with_ws for t in self._tokenizer()(part)]
-            for token in tokens:
+            for token in [part] if is_placeholder else self._spacy_tokens(part):
                 word = token.removesuffix(" ")
                 if word:
                     escaped = word.replace(GLUE, GLUE * 2)
@@ -61,18 +59,8 @@ class Words(VocabularyModel):
     def surface(self, number: int) -> str:
         return _with_space(self._shown(number))
 
-    def __reduce__(self) -> tuple[Any, ...]:
-        # spaCy's tables are large; another process builds its own.
-        return _rebuild, (self.vocabulary, self._lang, self._strings)
-
-    def _tokenizer(self) -> Any:
-        if self._spacy_tokenizer is None:
-            self._spacy_tokenizer = _load_spacy(self._lang)
-        return self._spacy_tokenizer
-
-
-def _rebuild(vocabulary: Vocabulary, lang: str | None, placeholders: Sequence[str]) -> Words:
-    return Words(vocabulary, lang, placeholders=placeholders)
+    def _spacy_tokens(self, text: str) -> list[str]:
+        return [token.text_with_ws for token in _load_spacy(self._lang)(text)]
 
 
 def _with_space(piece: str) -> str:
@@ -96,6 +84,7 @@ def spacy_version() -> str:
     return str(spacy.about.__version__)
 
 
+@cache
 def _load_spacy(lang: str | None) -> Any:
     """spaCy's rule-based tokenizer of a language; the multilingual one for an unknown language."""
     spacy_version()  # says what to install where spaCy is missing

@@ -103,9 +103,7 @@ def wrap(module: nn.Module, world: World, *, fsdp: bool) -> nn.Module:
     if fsdp:
         return _shard(module)
     ids = [world.device.index] if world.device.type == "cuda" else None
-    return nn.parallel.DistributedDataParallel(
-        module, device_ids=ids, gradient_as_bucket_view=True, broadcast_buffers=False
-    )
+    return nn.parallel.DistributedDataParallel(module, device_ids=ids, gradient_as_bucket_view=True)
 
 
 def _shard(module: nn.Module) -> nn.Module:
