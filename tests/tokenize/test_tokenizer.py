@@ -121,6 +121,12 @@ def test_the_fingerprint_tells_tokenizers_apart(trained, pairs, kind):
     assert one.fingerprint() == again.fingerprint() != other.fingerprint()
 
 
+def test_the_fingerprint_sees_a_single_piece_of_equal_length():
+    config = DataConfig(tokenizer="symbols")
+    prints = {Tokenizer.train([(f"1 {n}", "1")], config, seed=1).fingerprint() for n in "234"}
+    assert len(prints) == 3
+
+
 @every_kind
 @joint_or_separate
 def test_the_folder_holds_readable_settings_and_no_more_files_than_needed(

@@ -106,7 +106,7 @@ def numbers(p: Progress) -> str:
     """Loss, perplexity, learning rate, gradient and speed."""
     ppl = math.exp(min(p.nll, 50.0))
     return (
-        f"loss {p.loss:.3f} | ppl {ppl:.4g} | lr {p.learning_rate:.1e} | grad {p.grad_norm:.2f}"
+        f"loss {p.loss:.3f} | ppl {ppl:,.1f} | lr {p.learning_rate:.1e} | grad {p.grad_norm:.2f}"
         f" | {p.tokens_per_second:,.0f} tok/s"
     )
 
@@ -117,7 +117,7 @@ def validation_lines(step: int, validation: Validation, *, is_best: bool) -> lis
     best = " | best so far" if is_best else ""
     lines = [
         f"validation at step {step:,} | loss {validation.val_loss:.4f} | "
-        f"ppl {validation.val_ppl:.4g}{bleu}{best} | {validation.seconds:.0f} s"
+        f"ppl {validation.val_ppl:,.2f}{bleu}{best} | {validation.seconds:.0f} s"
     ]
     for sample in validation.samples:
         lines += [f"    source  {sample.source}", f"    now     {sample.translation}"]

@@ -36,7 +36,7 @@ def escape(text: str) -> str:
     >>> escape("a ▁ b"), unescape(escape("▁\x10_"))
     ('a \x10_ b', '▁\x10_')
     """
-    return text
+    return _NEEDS_ESCAPE.sub(lambda match: _ESCAPED[match[0]], text)
 
 
 def unescape(text: str) -> str:
