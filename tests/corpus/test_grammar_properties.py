@@ -10,15 +10,21 @@ from dragoman.corpus import grammar_phrases as np
 from dragoman.corpus.grammar_lexicon import lexicon
 
 # Written down apart from the lexicon, to check it.
-MASCULINE = """Mann Junge Hund Arzt Vogel Apfel Kuchen Käse Tee Wein Brief Roman Film Satz Plan Zug
-Bus Hut Mantel Rock Schlüssel Koffer Ball Computer Teller Löffel Stift Ring Spiegel Baum Tisch Stuhl
-Schrank Teppich Garten Park Wald Bahnhof Flughafen Strand Fluss See Markt Balkon Keller Bär""".split()
-FEMININE = """Frau Mutter Schwester Katze Kuh Maus Banane Kartoffel Suppe Milch Butter Zeitung Frage
-Idee Reise Hochzeit Straßenbahn Mütze Jacke Bluse Tasche Puppe Lampe Kamera Flasche Tasse Vase Gabel
-Blume Tür Mauer Rose Kiste Küche Wohnung Stadt Schule Universität Bibliothek Brücke Insel""".split()
-NEUTER = """Kind Mädchen Pferd Huhn Schwein Ei Brot Fleisch Wasser Bier Buch Gedicht Märchen Lied
-Bild Wort Problem Fest Geld Auto Fahrrad Boot Taxi Hemd Kleid Radio Telefon Glas Messer Geschenk
-Paket Fenster Tor Haus Bett Regal Sofa Zimmer Büro Dorf Museum Restaurant Hotel Schloss""".split()
+MASCULINE = """
+Mann Junge Hund Arzt Vogel Apfel Kuchen Käse Tee Wein Brief Roman Film Satz Plan Zug Bus Hut
+Mantel Rock Schlüssel Koffer Ball Computer Teller Löffel Stift Ring Spiegel Baum Tisch Stuhl
+Schrank Teppich Garten Park Wald Bahnhof Flughafen Strand Fluss See Markt Balkon Keller Bär
+"""
+FEMININE = """
+Frau Mutter Schwester Katze Kuh Maus Banane Kartoffel Suppe Milch Butter Zeitung Frage Idee Reise
+Hochzeit Straßenbahn Mütze Jacke Bluse Tasche Puppe Lampe Kamera Flasche Tasse Vase Gabel Blume
+Tür Mauer Rose Kiste Küche Wohnung Stadt Schule Universität Bibliothek Brücke Insel
+"""
+NEUTER = """
+Kind Mädchen Pferd Huhn Schwein Ei Brot Fleisch Wasser Bier Buch Gedicht Märchen Lied Bild Wort
+Problem Fest Geld Auto Fahrrad Boot Taxi Hemd Kleid Radio Telefon Glas Messer Geschenk Paket
+Fenster Tor Haus Bett Regal Sofa Zimmer Büro Dorf Museum Restaurant Hotel Schloss
+"""
 CONTENT = {"NOUN", "PROPN", "VERB", "ADJ", "NUM", "PRON", "ADV", "AUX", "DET", "ADP", "PART"}
 
 
@@ -90,7 +96,8 @@ def test_no_two_nouns_and_no_two_adjectives_share_a_word():
 def test_genders_agree_with_a_list_written_apart():
     found = {noun.de: noun.gender for noun in (*lexicon().nouns, *lexicon().places)}
     for gender, listed in (("m", MASCULINE), ("f", FEMININE), ("n", NEUTER)):
-        assert {noun: found[noun] for noun in listed} == dict.fromkeys(listed, gender)
+        for noun in listed.split():
+            assert found[noun] == gender, noun
 
 
 def test_leaves_of_both_trees_are_exactly_the_words(examples):
@@ -156,14 +163,24 @@ def test_an_opening_article_agrees_with_its_noun(examples):
 
 
 WRONG_ENGLISH = [
-    r"\bI (is|are|has|does)\b", r"\b(he|she|it) (are|am|have|do)\b", r"\b(we|they) (is|am|has|does|was)\b",
-    r"\ba [aeio]", r"\ban [^aeiou]", r"\b(\w+) \1\b", r"\bnot not\b", r"\bcan not\b",
-]  # fmt: skip
+    r"(?<!and )\bI (is|are|has|does)\b",
+    r"\b(he|she|it) (are|am|have|do)\b",
+    r"\b(we|they) (is|am|has|does|was)\b",
+    r"\ba [aeio]",
+    r"\ban [^aeiou]",
+    r"\b(\w+) \1\b",
+    r"\bcan not\b",
+]
 WRONG_GERMAN = [
-    r"\bich (ist|hat|wird|bist|sind)\b", r"\bdu (ist|hat|wird|bin|habe)\b", r"\bwir (ist|hat|wird)\b",
-    r"\b(in|an|zu|von) dem\b", r"\b(in|an) das\b", r"\b(mit|von|aus|zu) (den|die|das|einen) [A-Z]\w+r\b",
-    r"\bfür dem\b", r"\bauf der [A-Z]\w+ (gestellt|gelegt)\b",
-]  # fmt: skip
+    r"\bich (ist|hat|wird|bist|sind)\b",
+    r"\bdu (ist|hat|wird|bin|habe)\b",
+    r"\bwir (ist|hat|wird)\b",
+    r"\b(in|an|zu|von) dem [A-ZÄÖÜ]",
+    r"\bin das [A-ZÄÖÜ]",
+    r"\b(mit|von|aus|zu) (die|das|einen|eine|ein)\b",
+    r"\b(auf|über|an) (dem|einem) \w+ (warte|denk|freu)",
+    r"\b(?!ihr|sie)(\w+) \1\b",
+]
 
 
 def test_typical_mistakes_do_not_occur(examples):

@@ -50,9 +50,10 @@ def test_the_imperative_keeps_an_i_and_drops_an_umlaut():
 
 def test_adjective_endings_are_those_of_the_three_declensions():
     # der gute Mann, guter Mann, ein guter Mann ... by case; columns m f n plural
-    weak = "gute gute gute guten, guten gute gute guten, guten guten guten guten, guten guten guten guten"
-    strong = "guter gute gutes gute, guten gute gutes gute, gutem guter gutem guten, guten guter guten guter"
-    mixed = "guter gute gutes guten, guten gute gutes guten, guten guten guten guten, guten guten guten guten"
+    weak = "gute gute gute guten, guten gute gute guten" + ", guten guten guten guten" * 2
+    strong = "guter gute gutes gute, guten gute gutes gute, gutem guter gutem guten"
+    strong += ", guten guter guten guter"
+    mixed = "guter gute gutes guten, guten gute gutes guten" + ", guten guten guten guten" * 2
     for table, text in ((WEAK, weak), (STRONG, strong), (MIXED, mixed)):
         for case, row in enumerate(text.split(", ")):
             for gender, form in zip("mfnp", row.split(), strict=True):

@@ -60,12 +60,11 @@ def test_the_objective_is_the_summed_loss_of_the_real_tokens(make_model, make_tr
     assert_close(nll, expected.detach(), rtol=1e-10, atol=0)
 
 
-def test_a_batch_without_padding_gives_the_same_as_one_with(make_model, make_train, make_pairs):
+def test_a_batch_without_padding_gives_the_same_as_one_with(make_model, make_train):
     objective = Objective(make_model(), make_train())
     pairs = [([4, 5, 6], [7, 8]), ([5, 6, 7], [9, 4])]
     whole = make_batch(pairs)
-    assert whole.src_index is None
-    assert whole.tgt_index is None
+    assert whole.src_index is whole.tgt_index is None
     longer = make_batch([*pairs, ([4] * 6, [5] * 6)])
     alone = make_batch([([4] * 6, [5] * 6)])
     total = sum(objective(b)[0] for b in (whole, alone))

@@ -19,7 +19,7 @@ from typing import Annotated
 import typer
 
 from dragoman import __version__
-from dragoman.cli import corpus, info, runs, train
+from dragoman.cli import average, corpus, evaluate, info, runs, score, train
 from dragoman.cli.options import examples
 from dragoman.cli.output import result, say
 from dragoman.errors import DragomanError
@@ -37,6 +37,9 @@ app = typer.Typer(
 )
 app.add_typer(corpus.app, name="corpus")
 app.command(epilog=train.EPILOG)(train.train)
+app.command(epilog=evaluate.EPILOG)(evaluate.evaluate)
+app.command(epilog=score.EPILOG)(score.score)
+app.command(epilog=average.EPILOG)(average.average)
 app.command(epilog=runs.EPILOG)(runs.runs)
 app.command(epilog=info.EPILOG)(info.info)
 

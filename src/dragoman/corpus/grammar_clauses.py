@@ -33,7 +33,7 @@ FREE_MOODS = {
 _STATE_MOODS = frozenset({"present", "past", "bare habit"})
 _TENSES = {"past": "past", "modal past": "past", "future": "future"}
 PERSON: Classes = frozenset({"person"})
-_ANIMATE = frozenset({"person", "animal", "pet", "infant", "kin"})
+_ANIMATE = frozenset({"person", "animal", "infant"})
 
 
 @dataclass(frozen=True)

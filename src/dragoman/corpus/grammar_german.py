@@ -25,7 +25,6 @@ _CONTRACTIONS = {
     ("zu", "der"): "zur",
     ("von", "dem"): "vom",
     ("in", "das"): "ins",
-    ("an", "das"): "ans",
 }
 COMMA = Leaf("PUNCT", ",")
 CLOSING_COMMA = Leaf("PUNCT", ",", None)

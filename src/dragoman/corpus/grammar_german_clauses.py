@@ -149,8 +149,10 @@ class _Middle:
             words = de.noun_phrase(arg, slot.case, subject=self.agreed, preposition=kind)
             node = Node("PP", [words[0], Node("NP", words[1:])])
         if not slot.en:  # English has an object in its place: sich erinnern an, remember
-            opening = Leaf("ADP", slot.kind, ((id(self.clause), "verb"),))
-            node = Node("PP", [opening, *node.children[1:]])
+            opening, *rest = node.children
+            if isinstance(opening, Leaf):
+                keys = (*(opening.parts or ()), (id(self.clause), "verb"))
+                node = Node("PP", [Leaf("ADP", opening.word, keys), *rest])
         self.late.append(node)
 
     def _bare(self, arg: Phrase, kind: str, case: int) -> None:

@@ -169,14 +169,18 @@ class Trainer:
             self.save()
 
     def _check_finite(self) -> None:
-        step = self.window.first_not_finite()
-        if step is None:
-            return
-        raise TrainingError(
-            f"the loss became {'NaN or infinite'} at step {self.state.step - step:,}"
-            f" (process {self.world.rank} of {self.world.size}).\n"
+        ago = self.window.first_not_finite()
+        if ago is not None:
+            raise self._not_finite(self.state.step - ago)
+
+    def _not_finite(self, step: int) -> TrainingError:
+        process = (
+            f" (process {self.world.rank} of {self.world.size})" if self.world.size > 1 else ""
+        )
+        return TrainingError(
+            f"the loss became NaN or infinite at step {step:,}{process}.\n"
             f"  The last good checkpoint in {self.run_dir} is kept. Lower train.learning_rate or "
-            "lengthen train.warmup_steps,\n  set train.clip_norm = 1, and go on with --resume; or "
+            "lengthen train.warmup_steps,\n  set train.clip_norm = 1, and train again; or "
             "look for broken lines with `dragoman corpus check`."
         )
 
@@ -216,8 +220,12 @@ class Trainer:
         state = self.state
         if state.validations and state.validations[-1].step == state.step:
             return
+        self._check_finite()
+        started = time.monotonic()
         self.model.eval()
         found = self.validate(self.whole_model())
+        if not math.isfinite(found.val_loss):
+            raise self._not_finite(state.step)
         before = state.best
         state.validations.append(Validated(state.step, found.val_loss, found.val_bleu))
         is_best = before is None or state.validations[-1].goodness > before.goodness
@@ -229,7 +237,7 @@ class Trainer:
             self.reporter.validated(state.step, found, is_best=is_best)
         if is_best:
             self.on_best(state)
-        self.window = Window()  # the time of a validation is not training time
+        self.window.started += time.monotonic() - started  # validating is not training
 
     # --- saving ----------------------------------------------------------------------------------
 
@@ -249,6 +257,9 @@ class Trainer:
         """Write a checkpoint of this very step, then remove those that nobody needs any more."""
         self._check_finite()
         weights = self.weights()
+        # A finite loss can have had a gradient that was not: such weights are not worth keeping.
+        if not all(bool(weight.isfinite().all()) for weight in weights.values()):
+            raise self._not_finite(self.state.step)
         optimizer = {name: whole(t).cpu() for name, t in self.optimizers.state().items()}
         if self.scaler is not None:
             self.state.scaler = self.scaler.state_dict()

@@ -1,0 +1,32 @@
+"""A finished translation as a search gives it back: ids, and what they are worth."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+Ending = Literal["eos", "limit", "repetition"]
+
+
+@dataclass(frozen=True)
+class Hypothesis:
+    """One complete translation in ids.
+
+    ``log_prob`` is that of the ids and of EOS after them, by the model alone; ``score`` is what
+    hypotheses are compared by: ``log_prob`` divided by the length penalty. ``ending`` says why it
+    ends: the model chose EOS, or EOS was put because there was no more room, or because the
+    hypothesis went in circles.
+
+    >>> Hypothesis((7, 8), log_prob=-3.0, score=-1.5).n_tokens  # EOS counts
+    3
+    """
+
+    ids: tuple[int, ...]  # without BOS and EOS
+    log_prob: float
+    score: float
+    ending: Ending = "eos"
+
+    @property
+    def n_tokens(self) -> int:
+        """|y|: the ids and EOS."""
+        return len(self.ids) + 1

@@ -1,0 +1,94 @@
+"""What a hypothesis may say next, whatever the search: bans, forced prefixes, and where it must end.
+
+PAD and BOS are never said. A sentence with a prefix says that first. At its last position, or when
+it goes in circles, a hypothesis can only end. The probabilities stay those of the model over the
+whole vocabulary: a rule takes choices away and makes the others no likelier, so that every score
+equals that of forced decoding.
+
+Letters: B sentences, S source length, N hypotheses a sentence, R = B * N rows, V vocabulary,
+P longest prefix.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import torch
+from torch import Tensor
+
+from dragoman.tokenize.vocabulary import BOS_ID, EOS_ID, PAD_ID
+
+_FREE = -1  # no token is forced here
+
+
+@dataclass(frozen=True)
+class Rules:
+    """The rules of each sentence of a batch.
+
+    >>> rules = make_rules(torch.tensor([[5, 6, 2], [7, 2, 0]]), max_extra=4, prefixes=[[], [9]])
+    >>> rules.limits.tolist(), rules.forced.tolist()
+    ([7, 6], [[-1], [9]])
+    """
+
+    limits: Tensor  # (B,) most tokens of a translation, EOS counted
+    src_lengths: Tensor  # (B,) tokens of the source, EOS counted
+    forced: Tensor  # (B, P) the prefix of each sentence, then -1
+
+    def keep(self, sentences: Tensor) -> Rules:
+        """The rules of these sentences alone."""
+        return Rules(self.limits[sentences], self.src_lengths[sentences], self.forced[sentences])
+
+    def apply(self, log_probs: Tensor, position: int, in_circles: Tensor | None) -> Tensor:
+        """Make what may not follow at this position impossible, in place: (R, V) -> (R, V).
+
+        ``in_circles`` marks rows that have to end, (R,); None: no row does.
+        """
+        log_probs[:, PAD_ID] = -torch.inf
+        log_probs[:, BOS_ID] = -torch.inf
+        at_end = self.limits <= position + 1  # (B,)
+        has_forced = position < self.forced.size(1)
+        if in_circles is None and not has_forced and not bool(at_end.any()):
+            return log_probs
+        n_beams = log_probs.size(0) // at_end.size(0)
+        bound = at_end.repeat_interleave(n_beams)  # (R,) rows with one choice
+        tokens = torch.full_like(bound, EOS_ID, dtype=torch.long)  # (R,) which it is
+        if in_circles is not None:
+            bound = bound | in_circles
+        if has_forced:
+            forced = self.forced[:, position].repeat_interleave(n_beams)
+            bound = bound | (forced != _FREE)
+            tokens = torch.where(forced != _FREE, forced, tokens)
+        return _allow_only(log_probs, bound, tokens)
+
+
+def make_rules(
+    src_ids: Tensor,
+    *,
+    max_extra: int,
+    max_len: int | None = None,
+    prefixes: Sequence[Sequence[int]] | None = None,
+) -> Rules:
+    """The rules of a batch of sources (B, S).
+
+    A translation has at most ``max_extra`` tokens more than its source, EOS counted in both, or,
+    should that be more, than its prefix; and at most ``max_len``, where that leaves room for the
+    prefix.
+    """
+    src_lengths = (src_ids != PAD_ID).sum(1)
+    rows = list(prefixes) if prefixes is not None else [[] for _ in range(src_ids.size(0))]
+    longest = max(map(len, rows), default=0)
+    padded = [[*row, *[_FREE] * (longest - len(row))] for row in rows]
+    forced = torch.tensor(padded, dtype=torch.long, device=src_ids.device).view(len(rows), longest)
+    n_forced = (forced != _FREE).sum(1)
+    limits = torch.maximum(src_lengths, n_forced + 1) + max_extra
+    if max_len is not None:
+        limits = limits.clamp(max=max_len)
+    return Rules(torch.maximum(limits, n_forced + 1), src_lengths, forced)
+
+
+def _allow_only(log_probs: Tensor, rows: Tensor, tokens: Tensor) -> Tensor:
+    """Leave marked rows (R,) one token each (R,), in place."""
+    kept = log_probs.gather(1, tokens[:, None])
+    log_probs.masked_fill_(rows[:, None], -torch.inf)
+    return log_probs.scatter_(1, tokens[:, None], kept)
