@@ -26,7 +26,15 @@ EPILOG = examples(
     "dragoman evaluate runs/old runs/new --src test.de --ref test.en --json",
     "dragoman evaluate --hyp output.en --ref test.en --tokenize none",
 )
+DeviceOption = Annotated[
+    str | None, typer.Option("--device", help="cpu, cuda, cuda:1, …; a GPU if there is one.")
+]
 NAMES = (("bleu", "BLEU"), ("chrf", "chrF2"), ("ter", "TER"))
+NOTES = {
+    "split": "were longer than the model can take and were translated in parts",
+    "stopped_at_limit": "reached the limit of length and may lack their end",
+    "repetition": "went in circles and were ended",
+}
 
 
 def evaluate(
@@ -68,8 +76,9 @@ def evaluate(
         typer.Option(metavar="FILE.html", help="Write a page that shows where it goes wrong."),
     ] = None,
     batch_tokens: Annotated[
-        int, typer.Option(min=1, help="Source tokens translated at a time, padding included.")
+        int, typer.Option(min=1, help="Source tokens translated at a time, times the beam.")
     ] = 4096,
+    device: DeviceOption = None,
     as_json: JsonOption = False,
 ) -> None:
     """Translate and score by BLEU, chrF and TER, each with the signature that reproduces it.
@@ -84,7 +93,7 @@ def evaluate(
     _check_request(runs or [], src, ref or [], hyp=hyp or [], report=report, settings=settings)
     texts = _read(src, ref or [], hyp or [], limit=limit)
     search = {"beam": beam, "length_penalty": length_penalty, "batch_tokens": batch_tokens}
-    outputs = [_translate(run, texts.sources or [], search) for run in runs or []]
+    outputs = [_translate(run, texts.sources or [], search, device=device) for run in runs or []]
     outputs += texts.outputs
     _warn(outputs, texts, tokenize)
     judgement = judge(outputs, texts.references, settings=settings)
@@ -150,16 +159,21 @@ def _read(
     return _Texts(sources, columns[: len(refs)], list(map(str, refs)), list(outputs))
 
 
-def _translate(run: Path, sources: Sequence[str], search: dict[str, Any]) -> Output:
+def _translate(
+    run: Path, sources: Sequence[str], search: dict[str, Any], *, device: str | None
+) -> Output:
     """The run's translations, with the time they took; loading the model is not counted."""
-    import dragoman
+    from dragoman.decoding.loading import load
     from dragoman.evaluation.judging import Output
 
-    translator = dragoman.load(run)
+    translator = load(run, device=device)
     with Counter(f"sentences translated by {run}", len(sources)) as counter:
         started = time.monotonic()
         found = translator.translate(list(sources), **search, on_progress=counter)
         seconds = time.monotonic() - started
+    for note, meaning in NOTES.items():
+        if n_lines := sum(note in translation.notes for translation in found):
+            say(f"note: {n_lines:,} of {len(sources):,} sentences {meaning} ({run})")
     return Output(
         name=str(run),
         lines=[translation.text for translation in found],

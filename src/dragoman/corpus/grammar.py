@@ -147,7 +147,7 @@ def generate(rng: Random, split: str, *, to_german: bool, tokenized: bool) -> It
     """Endless examples of one slice.
 
     >>> next(generate(Random(5), "test", to_german=True, tokenized=False)).src
-    'I get up every day.'
+    'We rarely translate a long newspaper.'
     """
     rule = sentences()
     while True:

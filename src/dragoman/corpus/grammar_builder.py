@@ -10,9 +10,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from dragoman.corpus import grammar_phrases as np
 from dragoman.corpus.grammar_lexicon import Verb, Word, lexicon
 from dragoman.corpus.grammar_syntax import Clause, Location, Modal, Phrase, Sentence, When
+from dragoman.corpus.grammar_times import numbers, times
 from dragoman.corpus.grammar_words import MODALS
 
 _PRONOUNS = {
@@ -44,7 +44,7 @@ def noun(det: str, german: str, *adjectives: str, **more: Any) -> Phrase:
     'three'
     """
     if "number" in more:
-        more["number"] = next(word for word in np.numbers() if word.de == more["number"])
+        more["number"] = next(word for word in numbers() if word.de == more["number"])
     described = tuple(lexicon().adjective(adjective) for adjective in adjectives)
     return Phrase(det, lexicon().noun(german), adjectives=described, **more)
 
@@ -98,7 +98,7 @@ def when(mood: str, german: str) -> When:
     >>> when("past", "vor drei Tagen").time.en[2]
     ('ago', 'ADV')
     """
-    every = np.times(mood).every()
+    every = times(mood).every()
     return next(w for w in every if " ".join(word for word, _ in w.time.de) == german)
 
 

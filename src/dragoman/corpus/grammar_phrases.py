@@ -1,16 +1,17 @@
-"""Which noun phrases, places and times there are, and how often each is drawn.
+"""Which noun phrases and places there are, and how often each is drawn.
 
 Nouns are chosen by class, adjectives by the noun; articles by the part the phrase plays.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from functools import cache
 
-from dragoman.corpus.grammar_lexicon import Adjective, Noun, Time, Word, lexicon
+from dragoman.corpus.grammar_lexicon import Adjective, Noun, Word, lexicon
 from dragoman.corpus.grammar_rules import Build, Mix, Pick, Rule, one
-from dragoman.corpus.grammar_syntax import Clause, Location, Phrase, When
+from dragoman.corpus.grammar_syntax import Clause, Location, Phrase
+from dragoman.corpus.grammar_times import numbers
 
 Classes = frozenset[str]
 Determiner = tuple[str, bool, Word | None]  # det, plural, number word
@@ -51,12 +52,6 @@ def nouns(classes: Classes) -> tuple[Noun, ...]:
     """The nouns and places of any of these classes, without names."""
     every = (*lexicon().nouns, *lexicon().places)
     return tuple(noun for noun in every if noun.classes & classes)
-
-
-@cache
-def numbers() -> tuple[Word, ...]:
-    """zwei ... zwölf."""
-    return lexicon().words("number")
 
 
 def can_be_owned(noun: Noun) -> bool:
@@ -139,9 +134,12 @@ def simple(noun: Noun, style: str, own: bool = False) -> Rule[Phrase]:
     def owned(owner: Phrase, plural: bool, described: tuple[Adjective, ...]) -> Phrase:
         return Phrase("def", noun, plural, described, None, owner)
 
-    owners = Mix([(2, person("owner")), (1, names())])
     number = Pick([False, True], [4, 1])
-    return Mix([(9, basic), (1, Build(owned, owners, number, adjectives(noun)))])
+    # "Peters Pullover" would not tell one from many
+    clear = number if noun.plural[0] != noun.de else one(False)
+    of_person = Build(owned, person("owner"), number, adjectives(noun))
+    of_name = Build(owned, names(), clear, adjectives(noun))
+    return Mix([(9, basic), (0.7, of_person), (0.3, of_name)])
 
 
 @cache
@@ -224,75 +222,3 @@ def furniture(classes: Classes, case: int) -> Rule[Location]:
         Pick(prepositions, [3.0] + [1.0] * (len(prepositions) - 1)),
         noun_phrase,
     )
-
-
-# --- times ----------------------------------------------------------------------------------
-
-
-@cache
-def times(mood: str) -> Rule[When]:
-    """Time expressions that go with a mood: now, habit, past or future."""
-    fixed = [_time(row) for row in lexicon().sections["time"] if row[0] == mood]
-    rules: list[tuple[float, Rule[Time]]] = [(6, Pick(fixed))]
-    hour = Pick([_hour(word) for word in (Word("ein", "one"), *numbers())])
-    if mood in ("past", "future"):
-        days = [_join_pair("am", day, "on", name) for day, name in lexicon().sections["day"]]
-        months = [
-            _join_pair("im", month, "in", name) for month, name in lexicon().sections["month"]
-        ]
-        rules.append((2, Pick(days)))
-        rules.append((1, Pick(months)))
-        rules.append((1, Build(_joined, Pick(days), hour)))
-        rules.append((1, Pick([_span(mood, n, unit) for n in numbers() for unit in _units()])))
-    if mood in ("past", "future", "now"):
-        near = {"past": "gestern", "future": "morgen", "now": "heute"}[mood]
-        day = next(time for time in fixed if time.de[0][0] == near and len(time.de) == 1)
-        rules.append((1, Build(_joined, one(day), hour)))
-    return Build(When, Mix(rules))
-
-
-def _tagged(text: str) -> tuple[tuple[str, str], ...]:
-    pairs = [word.rpartition("/") for word in text.split()]
-    return tuple((word, tag) for word, _, tag in pairs)
-
-
-def _time(row: Sequence[str]) -> Time:
-    _, de, en, links = row
-    pairs = [link.split("-") for link in links.split()]
-    return Time(_tagged(de), _tagged(en), tuple((int(i), int(j)) for i, j in pairs))
-
-
-def _hour(word: Word) -> Time:
-    return Time(
-        (("um", "ADP"), (word.de, "NUM"), ("Uhr", "NOUN")),
-        (("at", "ADP"), (word.en, "NUM"), ("o'clock", "ADV")),
-        ((0, 0), (1, 1), (2, 2)),
-    )
-
-
-def _join_pair(de_prep: str, de: str, en_prep: str, en: str) -> Time:
-    return Time(
-        ((de_prep, "ADP"), (de, "PROPN")), ((en_prep, "ADP"), (en, "PROPN")), ((0, 0), (1, 1))
-    )
-
-
-def _units() -> tuple[tuple[str, ...], ...]:
-    return lexicon().sections["unit"]
-
-
-def _span(mood: str, number: Word, unit: tuple[str, ...]) -> Time:
-    """vor drei Tagen, three days ago; in drei Tagen, in three days."""
-    _, de, _, en = unit
-    if mood == "past":
-        english = ((number.en, "NUM"), (en, "NOUN"), ("ago", "ADV"))
-        links = ((0, 2), (1, 0), (2, 1))
-    else:
-        english = (("in", "ADP"), (number.en, "NUM"), (en, "NOUN"))
-        links = ((0, 0), (1, 1), (2, 2))
-    german = (("vor" if mood == "past" else "in", "ADP"), (number.de, "NUM"), (de, "NOUN"))
-    return Time(german, english, links)
-
-
-def _joined(first: Time, second: Time) -> Time:
-    shift = [(i + len(first.de), j + len(first.en)) for i, j in second.links]
-    return Time(first.de + second.de, first.en + second.en, (*first.links, *shift))

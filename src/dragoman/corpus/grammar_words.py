@@ -10,6 +10,7 @@ from dragoman.corpus.grammar_inflection import SEIN, WAR
 from dragoman.corpus.grammar_lexicon import Slot, Verb, Word, lexicon
 from dragoman.corpus.grammar_rules import NOTHING, Build, Mix, Pick, Rule, one
 from dragoman.corpus.grammar_syntax import Location, Modal, When
+from dragoman.corpus.grammar_times import times
 
 GLADLY = Word("gern", "like to")  # an adverb in German, a verb in English
 
@@ -83,7 +84,7 @@ def adverbials(mood: str, verb: Verb, inner: bool, fronting: bool) -> Rule[Adver
         found.append((4, Build(Adverbials)))
     where: Rule[Location | None] = np.places(verb.places, False) if verb.places else NOTHING
     if timed:
-        when = np.times(_MOOD_TIMES[mood])
+        when = times(_MOOD_TIMES[mood])
         if inner or mood == "habit":
             found.append((2, Build(lambda w: Adverbials(when=w), when)))
         if fronting:

@@ -149,14 +149,16 @@ def beam_search(
 def begin(rules: Rules, n_beams: int) -> tuple[BeamState, Tensor]:
     """The state before the first step, and the ids of that step: one empty beginning a sentence."""
     n_sentences, device = rules.limits.size(0), rules.limits.device
-    log_probs = torch.full((n_sentences, n_beams), -torch.inf, device=device)
+    # Sums in float64, so that a long sentence is worth the same however it was added up.
+    nothing = torch.full((n_sentences,), -torch.inf, dtype=torch.float64, device=device)
+    log_probs = nothing[:, None].repeat(1, n_beams)
     log_probs[:, 0] = 0.0
     state = BeamState(
         sentences=torch.arange(n_sentences, device=device),
         ids=torch.empty(n_sentences, n_beams, 0, dtype=torch.long, device=device),
         log_probs=log_probs,
         in_circles=None,
-        to_beat=torch.full((n_sentences,), -torch.inf, device=device),
+        to_beat=nothing,
         rules=rules,
     )
     return state, torch.full((n_sentences * n_beams,), BOS_ID, device=device)
@@ -241,7 +243,7 @@ def _checked(found: list[list[Hypothesis]]) -> list[list[Hypothesis]]:
     """The same, unless a sentence has no translation at all."""
     if not all(found):
         raise DragomanError(
-            "the model gives no usable probabilities (NaN or infinite), so there is no translation.\n"
+            "the model gives no usable probabilities (NaN or infinite): there is no translation.\n"
             "  Its weights are damaged, or its training diverged: take another checkpoint."
         )
     return found

@@ -1,4 +1,4 @@
-"""One token after the other, never looking back: greedy search, and the walk it shares with sampling.
+"""One token after the other, never looking back: greedy search, and its walk, used by sampling too.
 
 Letters: B sentences, S source length, N walks of a sentence, R = B * N rows, V vocabulary.
 """

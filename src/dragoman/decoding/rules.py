@@ -1,4 +1,4 @@
-"""What a hypothesis may say next, whatever the search: bans, forced prefixes, and where it must end.
+"""What a hypothesis may say next, whatever the search: bans, forced prefixes, where it must end.
 
 PAD and BOS are never said. A sentence with a prefix says that first. At its last position, or when
 it goes in circles, a hypothesis can only end. The probabilities stay those of the model over the

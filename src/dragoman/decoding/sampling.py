@@ -102,6 +102,7 @@ def draw_tokens(log_probs: Tensor, lots: Tensor, sampling: Sampling) -> Tensor:
         # A token is kept if those before it do not reach p; so the first always is.
         inside = ends - probs < sampling.top_p
         ends = torch.where(inside, probs, 0.0).cumsum(-1)
-    aim = lots.to(ends)[:, None] * ends[:, -1:]  # (R, 1)
-    place = torch.searchsorted(ends, aim, right=True)
-    return tokens.gather(1, place.clamp(max=n_kept - 1)).squeeze(1)
+    whole = ends[:, -1:]  # (R, 1)
+    # Rounding must not lead to the very end, where impossible tokens may stand.
+    aim = torch.minimum(lots.to(ends)[:, None] * whole, torch.nextafter(whole, whole - 1))
+    return tokens.gather(1, torch.searchsorted(ends, aim, right=True)).squeeze(1)

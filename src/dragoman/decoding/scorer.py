@@ -1,4 +1,4 @@
-"""What a search asks of a model: to read the sources once, then one token of each hypothesis a time.
+"""What a search asks of a model: to read the sources, then one token of each hypothesis at a time.
 
 ``Transformer`` is a scorer as it is, ``Ensemble`` is one over several models, and a test may bring
 a table of numbers.
