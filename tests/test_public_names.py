@@ -17,9 +17,13 @@ PUBLIC = [
     "DragomanError",
     "EncoderOnly",
     "ModelConfig",
+    "Tokenizer",
     "TrainConfig",
     "Transformer",
+    "Translation",
+    "Translator",
     "__version__",
+    "load",
     "reference",
 ]
 

@@ -22,19 +22,27 @@ __all__ = [
     "DragomanError",
     "EncoderOnly",
     "ModelConfig",
+    "Tokenizer",
     "TrainConfig",
     "Transformer",
+    "Translation",
+    "Translator",
     "__version__",
+    "load",
     "reference",
 ]
 
 if TYPE_CHECKING:
     from dragoman import reference
     from dragoman.config import Config, DataConfig, DecodeConfig, ModelConfig, TrainConfig
+    from dragoman.decoding.loading import load
+    from dragoman.decoding.translation import Translation
+    from dragoman.decoding.translator import Translator
     from dragoman.errors import DragomanError
     from dragoman.model.decoder_only import DecoderOnly
     from dragoman.model.encoder_only import EncoderOnly
     from dragoman.model.transformer import Transformer
+    from dragoman.tokenize.tokenizer import Tokenizer
 
 _HOMES = {
     "Config": "dragoman.config",
@@ -44,8 +52,12 @@ _HOMES = {
     "DragomanError": "dragoman.errors",
     "EncoderOnly": "dragoman.model.encoder_only",
     "ModelConfig": "dragoman.config",
+    "Tokenizer": "dragoman.tokenize.tokenizer",
     "TrainConfig": "dragoman.config",
     "Transformer": "dragoman.model.transformer",
+    "Translation": "dragoman.decoding.translation",
+    "Translator": "dragoman.decoding.translator",
+    "load": "dragoman.decoding.loading",
 }
 
 

@@ -235,8 +235,8 @@ class TrainConfig:
             faults,
             self,
             positive="batch_tokens accumulate steps epochs log_every keep_last keep_best",
-            not_negative="validate_every checkpoint_every warmup_steps clip_norm weight_decay r_drop"
-            " average patience seed final_learning_rate",
+            not_negative="validate_every checkpoint_every warmup_steps clip_norm weight_decay"
+            " r_drop average patience seed final_learning_rate",
             above_zero="learning_rate minutes eps",
             share="label_smoothing source_masking",
         )

@@ -167,9 +167,7 @@ def shape(tokenizer: Tokenizer) -> ModelConfig:
 @pytest.fixture(scope="session")
 def translator(tokenizer: Tokenizer, shape: ModelConfig) -> Translator:
     """A translator with random weights: it speaks nonsense, by all the rules."""
-    config = Config(
-        model=shape, data=DataConfig(max_length=30), decode=DecodeConfig(max_extra=12)
-    )
+    config = Config(model=shape, data=DataConfig(max_length=30), decode=DecodeConfig(max_extra=12))
     return Translator((random_model(shape, seed=1),), tokenizer, config)
 
 

@@ -81,3 +81,8 @@ def test_settings_reach_the_scores():
     upper = [line.upper() for line in REF]
     assert analyze_errors(upper, [REF]).worst
     assert not analyze_errors(upper, [REF], settings=ScoreSettings(lowercase=True)).worst
+
+
+def test_a_word_given_too_often_is_found_no_more_often_than_it_was_wanted():
+    recalls = analyze_errors(["dog dog dog"], [["dog"]]).recalls
+    assert [(r.words, r.found) for r in recalls if r.words] == [(1, 1)]

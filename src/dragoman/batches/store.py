@@ -34,9 +34,10 @@ META = "meta.json"
 VERSION = 1
 
 # Pages that were read stay mapped until the kernel wants them back. A store above this size gives
-# them back itself now and then, so that the memory a process seems to use stays small.
+# them back itself now and then, so that the memory a process seems to use stays small: each row
+# that is read maps up to 128 kB around it.
 _RELEASE_ABOVE_BYTES = 64 << 20
-_RELEASE_EVERY_ROWS = 4096
+_RELEASE_EVERY_ROWS = 1024
 
 
 @dataclass(frozen=True)

@@ -26,9 +26,6 @@ EPILOG = examples(
     "dragoman evaluate runs/old runs/new --src test.de --ref test.en --json",
     "dragoman evaluate --hyp output.en --ref test.en --tokenize none",
 )
-DeviceOption = Annotated[
-    str | None, typer.Option("--device", help="cpu, cuda, cuda:1, …; a GPU if there is one.")
-]
 NAMES = (("bleu", "BLEU"), ("chrf", "chrF2"), ("ter", "TER"))
 NOTES = {
     "split": "were longer than the model can take and were translated in parts",
@@ -78,13 +75,16 @@ def evaluate(
     batch_tokens: Annotated[
         int, typer.Option(min=1, help="Source tokens translated at a time, times the beam.")
     ] = 4096,
-    device: DeviceOption = None,
+    device: Annotated[
+        str | None, typer.Option(help="cpu, cuda, cuda:1, …; a GPU if there is one.")
+    ] = None,
     as_json: JsonOption = False,
 ) -> None:
     """Translate and score by BLEU, chrF and TER, each with the signature that reproduces it.
 
     More than one system: paired bootstrap resampling against the first. Exact match and token
-    accuracy are for tasks with one right answer.
+    accuracy are for tasks with one right answer. With --json the keys on top are those of the
+    first system; "systems" has all of them, "significance" the p-values, "signature" is BLEU's.
     """
     from dragoman.evaluation.judging import error_report, judge
     from dragoman.evaluation.scores import ScoreSettings

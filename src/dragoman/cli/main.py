@@ -19,7 +19,7 @@ from typing import Annotated
 import typer
 
 from dragoman import __version__
-from dragoman.cli import average, corpus, evaluate, info, runs, score, train
+from dragoman.cli import average, corpus, demo, evaluate, info, runs, score, train, translate
 from dragoman.cli.options import examples
 from dragoman.cli.output import result, say
 from dragoman.errors import DragomanError
@@ -33,10 +33,16 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     # Plain help: it comes at once, and square brackets in it stay what they are.
     rich_markup_mode=None,
-    epilog=examples("dragoman info base --vocab 37000", "dragoman info --help"),
+    epilog=examples(
+        "dragoman demo",
+        "dragoman train --src train.de --tgt train.en --out runs/deen",
+        "dragoman translate runs/deen input.de -o output.en",
+    ),
 )
+app.command(epilog=demo.EPILOG)(demo.demo)
 app.add_typer(corpus.app, name="corpus")
 app.command(epilog=train.EPILOG)(train.train)
+app.command(epilog=translate.EPILOG)(translate.translate)
 app.command(epilog=evaluate.EPILOG)(evaluate.evaluate)
 app.command(epilog=score.EPILOG)(score.score)
 app.command(epilog=average.EPILOG)(average.average)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, NoReturn
 
 import typer
 
@@ -25,6 +25,7 @@ EPILOG = examples(
     "torchrun --nproc-per-node 2 -m dragoman train --src a.de --tgt a.en --out runs/deen",
 )
 
+INTERRUPTED = 130
 TASK_PAIRS = 20_000  # training pairs made for a built-in task, unless asked otherwise
 TASK_VALID_PAIRS = 500
 
@@ -120,11 +121,7 @@ def _run(request: TrainRequest, json: bool) -> None:
 def _tell_end(outcome: Outcome, json: bool) -> None:
     """Say how it ended and what can be done next."""
     if outcome.reason == "interrupted":
-        say(
-            f"interrupted after step {outcome.state.step:,}; everything is saved.\n"
-            f"  Go on with the same command and --resume (--out {outcome.out})."
-        )
-        raise typer.Exit(130)
+        stopped(outcome, f"Go on with the same command and --resume (--out {outcome.out}).")
     if json:
         print_json(outcome.record)
         return
@@ -141,6 +138,12 @@ def _tell_end(outcome: Outcome, json: bool) -> None:
     )
     say(f"{reasons[outcome.reason]}: step {outcome.state.step:,}{score}")
     result(str(outcome.out))
+
+
+def stopped(outcome: Outcome, advice: str) -> NoReturn:
+    """Say that a run was stopped by a signal, and end with the exit code of that."""
+    say(f"interrupted after step {outcome.state.step:,}; everything is saved.\n  {advice}")
+    raise typer.Exit(INTERRUPTED)
 
 
 Files = tuple[list[Path], list[Path], list[str]]

@@ -259,7 +259,7 @@ def _assemble(
     negated: bool,
     depth: int = 0,
 ) -> Rule[Clause]:
-    own = "person" in verb.subjects and frame.who != "wh"
+    own = verb.subjects == PERSON and frame.who != "wh"
     args: list[Rule[object]] = [
         NOTHING
         if i == frame.gap

@@ -85,7 +85,7 @@ def adverbials(mood: str, verb: Verb, inner: bool, fronting: bool) -> Rule[Adver
     where: Rule[Location | None] = np.places(verb.places, False) if verb.places else NOTHING
     if timed:
         when = times(_MOOD_TIMES[mood])
-        if inner or mood == "habit":
+        if inner:
             found.append((2, Build(lambda w: Adverbials(when=w), when)))
         if fronting:
             found.append((2, Build(lambda w: Adverbials(when=w, front="when"), when)))

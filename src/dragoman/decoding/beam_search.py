@@ -25,12 +25,11 @@ from dataclasses import dataclass, field, replace
 import torch
 from torch import Tensor
 
-from dragoman.decoding.hypothesis import Ending, Hypothesis
+from dragoman.decoding.hypothesis import Ending, Hypothesis, no_usable_probabilities
 from dragoman.decoding.length_penalty import best_attainable, length_penalty
 from dragoman.decoding.repetition import goes_in_circles, is_time_to_look
 from dragoman.decoding.rules import Rules, make_rules
 from dragoman.decoding.scorer import C, Scorer
-from dragoman.errors import DragomanError
 from dragoman.tokenize.vocabulary import BOS_ID, EOS_ID
 
 # Sentences that have ended are taken out when they are so large a share of the batch: copying the
@@ -143,7 +142,9 @@ def beam_search(
             cache.keep(kept)
             state = keep(state, kept)
         ids = state.ids[:, :, -1].flatten()
-    return _checked(finished.found)
+    if not all(finished.found):
+        raise no_usable_probabilities()
+    return finished.found
 
 
 def begin(rules: Rules, n_beams: int) -> tuple[BeamState, Tensor]:
@@ -237,13 +238,3 @@ def _ending(state: BeamState, row: int, parent: int) -> Ending:
     ):
         return "repetition"
     return "limit" if state.length + 1 >= int(state.rules.limits[row]) else "eos"
-
-
-def _checked(found: list[list[Hypothesis]]) -> list[list[Hypothesis]]:
-    """The same, unless a sentence has no translation at all."""
-    if not all(found):
-        raise DragomanError(
-            "the model gives no usable probabilities (NaN or infinite): there is no translation.\n"
-            "  Its weights are damaged, or its training diverged: take another checkpoint."
-        )
-    return found

@@ -12,7 +12,7 @@ import torch
 from torch import Tensor
 
 from dragoman.decoding.beam_search import SHRINK_FROM
-from dragoman.decoding.hypothesis import Ending, Hypothesis
+from dragoman.decoding.hypothesis import Ending, Hypothesis, no_usable_probabilities
 from dragoman.decoding.length_penalty import length_penalty
 from dragoman.decoding.repetition import goes_in_circles, is_time_to_look
 from dragoman.decoding.rules import Rules, make_rules
@@ -127,6 +127,8 @@ def _hypotheses(
     said: Tensor, log_probs: Tensor, circled: Tensor, *, limits: list[int], alpha: float
 ) -> list[Hypothesis]:
     """What each walk has said, (R, T), with what it is worth."""
+    if not bool(torch.isfinite(log_probs).all()):
+        raise no_usable_probabilities()
     found = []
     rows = zip(said.tolist(), log_probs.tolist(), circled.tolist(), limits, strict=True)
     for ids, log_prob, was_circling, limit in rows:

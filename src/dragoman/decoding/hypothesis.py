@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal
 
+from dragoman.errors import DragomanError
+
 Ending = Literal["eos", "limit", "repetition"]
 
 
@@ -30,3 +32,11 @@ class Hypothesis:
     def n_tokens(self) -> int:
         """|y|: the ids and EOS."""
         return len(self.ids) + 1
+
+
+def no_usable_probabilities() -> DragomanError:
+    """The error of a search that found nothing, because there was nothing to compare."""
+    return DragomanError(
+        "the model gives no usable probabilities (NaN or infinite): there is no translation.\n"
+        "  Its weights are damaged, or its training diverged: take another checkpoint."
+    )

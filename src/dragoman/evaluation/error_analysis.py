@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from dragoman.evaluation.mistakes import KINDS, KINDS_BY_SOURCE, Line
 from dragoman.evaluation.scores import ScoreSettings, make_metrics
-from dragoman.evaluation.text_words import is_letters, word_texts
+from dragoman.evaluation.text_words import is_word, word_texts
 
 LENGTHS = (5, 10, 15, 20, 30, 50)  # the longest sentence of each bucket but the last
 FREQUENCIES = ((1, "once"), (4, "2–4 times"), (19, "5–19 times"), (None, "20 times or more"))
@@ -81,13 +81,13 @@ def analyze_errors(
             zip(hypotheses, references[0], zip(*references, strict=True), strict=True)
         )
     ]
-    letters = [[w for w in word_texts(hyp) if is_letters(w)] for hyp in hypotheses]
+    words = [[w for w in word_texts(hyp) if is_word(w)] for hyp in hypotheses]
     return ErrorAnalysis(
         lengths=_by_length(lines, references, settings),
         by_source=sources is not None,
         recalls=_recalls(lines),
-        copied_words=_copied(letters, references, sources) if sources else None,
-        output_words=sum(map(len, letters)),
+        copied_words=_copied(words, references, sources) if sources else None,
+        output_words=sum(map(len, words)),
         findings=_findings(lines, with_source=sources is not None),
         worst=tuple(sorted((x for x in lines if x.chrf < 100), key=lambda x: x.chrf)[:N_WORST]),
     )
@@ -127,7 +127,7 @@ def _length_label(bucket: int) -> str:
 
 def _recalls(lines: Sequence[Line]) -> tuple[WordRecall, ...]:
     """How many words of each frequency the outputs have; as often as the reference has them."""
-    wanted = [Counter(filter(is_letters, word_texts(line.ref))) for line in lines]
+    wanted = [Counter(filter(is_word, word_texts(line.ref))) for line in lines]
     frequency: Counter[str] = Counter()
     for counts in wanted:
         frequency.update(counts)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from dragoman.evaluation.text_words import is_letters, word_texts
+from dragoman.evaluation.text_words import is_word, word_texts
 
 MAX_REPEATED = 4  # words of the longest phrase whose repetition is looked for
 
@@ -76,7 +76,7 @@ def _repeated(words: list[str]) -> set[tuple[str, ...]]:
         tuple(words[i : i + n])
         for n in range(1, MAX_REPEATED + 1)
         for i in range(len(words) - 2 * n + 1)
-        if words[i : i + n] == words[i + n : i + 2 * n] and any(map(is_letters, words[i : i + n]))
+        if words[i : i + n] == words[i + n : i + 2 * n] and any(map(is_word, words[i : i + n]))
     }
 
 

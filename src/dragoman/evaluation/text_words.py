@@ -51,13 +51,13 @@ def word_texts(text: str) -> list[str]:
     return [word.text for word in split_words(text)]
 
 
-def is_letters(word: str) -> bool:
-    """Whether a word is one of language, and not a number or a mark.
+def is_word(word: str) -> bool:
+    """Whether this is a word or a number, and not a punctuation mark or a symbol.
 
-    >>> is_letters("dog"), is_letters("42"), is_letters(".")
-    (True, False, False)
+    >>> is_word("dog"), is_word("42"), is_word(".")
+    (True, True, False)
     """
-    return any(char.isalpha() for char in word)
+    return any(char.isalnum() for char in word)
 
 
 def differences(hypothesis: str, reference: str) -> tuple[list[Stretch], list[Stretch]]:
