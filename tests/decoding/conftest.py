@@ -1,10 +1,10 @@
-"""Scorers to search with: a table of chances, random models, a model without its cache; a bundle."""
+"""Scorers to search with: a table of chances, random models, one without its cache; a bundle."""
 
 from __future__ import annotations
 
 import itertools
 import zlib
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
@@ -172,7 +172,7 @@ def translator(tokenizer: Tokenizer, shape: ModelConfig) -> Translator:
 
 
 @pytest.fixture
-def save_bundle(tmp_path: Path, tokenizer: Tokenizer) -> Iterator[Callable[..., Path]]:
+def save_bundle(tmp_path: Path, tokenizer: Tokenizer) -> Callable[..., Path]:
     """Writes a translator as a bundle and gives its folder."""
 
     def save(translator: Translator, name: str = "bundle", **record: object) -> Path:
@@ -186,4 +186,4 @@ def save_bundle(tmp_path: Path, tokenizer: Tokenizer) -> Iterator[Callable[..., 
         )
         return tmp_path / name
 
-    yield save
+    return save

@@ -86,3 +86,12 @@ def test_settings_reach_the_scores():
 def test_a_word_given_too_often_is_found_no_more_often_than_it_was_wanted():
     recalls = analyze_errors(["dog dog dog"], [["dog"]]).recalls
     assert [(r.words, r.found) for r in recalls if r.words] == [(1, 1)]
+
+
+def test_an_empty_line_that_stays_empty_is_not_among_the_worst():
+    found = analyze_errors(["", "a cat"], [["", "a dog"]])
+    assert [line.number for line in found.worst] == [2]
+
+
+def test_a_line_that_equals_another_reference_is_right():
+    assert not analyze_errors(["a cat"], [["a dog"], ["a cat"]]).worst

@@ -221,9 +221,9 @@ def _write(out: Path, lines: Lines, form: _Form, *, runs: list[Path]) -> None:
         for n_lines, text in form.texts(lines.after(partial.n_lines)):
             partial.append(text, n_lines)
     except BaseException:
-        if lines.identity is not None:
-            say(f"stopped; {partial.n_lines:,} lines are kept in {partial.path}, and the same command"
-                " goes on from there")  # fmt: skip
+        if partial.n_lines and lines.identity is not None:
+            kept = f"{partial.n_lines:,} lines are kept in {partial.path}"
+            say(f"stopped; {kept}, and the same command goes on from there")
         raise
     partial.complete()
 

@@ -77,5 +77,5 @@ def progress_line(n_done: int, total: int, n_new: int, seconds: float) -> str:
     speed = n_new / seconds if seconds > 0 else 0.0
     left = duration((total - n_done) / speed) if speed else "?"
     of = f"{total:,}"
-    share = 100 * n_done / total
-    return f"line {f'{n_done:,}'.rjust(len(of))}/{of} {share:5.1f}% | {speed:.1f} lines/s | left {left}"
+    line = f"{n_done:,}".rjust(len(of))
+    return f"line {line}/{of} {100 * n_done / total:5.1f}% | {speed:.1f} lines/s | left {left}"

@@ -89,7 +89,7 @@ def analyze_errors(
         copied_words=_copied(words, references, sources) if sources else None,
         output_words=sum(map(len, words)),
         findings=_findings(lines, with_source=sources is not None),
-        worst=tuple(sorted((x for x in lines if x.chrf < 100), key=lambda x: x.chrf)[:N_WORST]),
+        worst=_worst(lines, references),
     )
 
 
@@ -143,14 +143,24 @@ def _recalls(lines: Sequence[Line]) -> tuple[WordRecall, ...]:
 
 
 def _copied(
-    letters: Sequence[Sequence[str]], references: Sequence[Sequence[str]], sources: Sequence[str]
+    outputs: Sequence[Sequence[str]], references: Sequence[Sequence[str]], sources: Sequence[str]
 ) -> int:
     """Words of the outputs that stand in the source and in no reference."""
     n_copied = 0
-    for words, src, *refs in zip(letters, sources, *references, strict=True):
+    for words, src, *refs in zip(outputs, sources, *references, strict=True):
         copies = set(word_texts(src)) - {word for ref in refs for word in word_texts(ref)}
         n_copied += sum(word in copies for word in words)
     return n_copied
+
+
+def _worst(lines: Sequence[Line], references: Sequence[Sequence[str]]) -> tuple[Line, ...]:
+    """The lines of least chrF, of those that are not right; two empty lines have a chrF of 0."""
+    wrong = [
+        line
+        for line, *refs in zip(lines, *references, strict=True)
+        if line.chrf < 100 and line.hyp.strip() not in [ref.strip() for ref in refs]
+    ]
+    return tuple(sorted(wrong, key=lambda line: line.chrf)[:N_WORST])
 
 
 def _findings(lines: Sequence[Line], *, with_source: bool) -> tuple[Finding, ...]:
