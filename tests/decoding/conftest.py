@@ -125,10 +125,12 @@ def make_model() -> Callable[..., Transformer]:
     def make(*, seed: int = 1, double: bool = True, scale: float = 3.0, **shape: object):
         sizes = {"d_model": 12, "n_heads": 3, "n_layers": 2, "d_ff": 11, "vocab_size": 13}
         torch.manual_seed(seed)
-        model = Transformer(ModelConfig(**{**sizes, **shape}))  # type: ignore[arg-type]
+        # Untied: a random model with tied embeddings likes to say its last token again.
+        config = ModelConfig(**{**sizes, "tie": "none", **shape})  # type: ignore[arg-type]
+        model = Transformer(config)
         for name, parameter in model.named_parameters():
             with torch.no_grad():
-                parameter.mul_(scale if name == "embedding.weight" else 1.5)
+                parameter.mul_(scale if name == "output.weight" else 1.5)
         return (model.double() if double else model).eval().requires_grad_(False)
 
     return make
@@ -147,20 +149,28 @@ def sources() -> Callable[..., list[list[int]]]:
 
 @pytest.fixture(scope="session")
 def tokenizer() -> Tokenizer:
-    return Tokenizer.train(PAIRS, DataConfig(tokenizer="bpe", vocab_size=320), seed=1)
+    data = DataConfig(tokenizer="bpe", vocab_size=90, byte_fallback=False)
+    return Tokenizer.train(PAIRS, data, seed=1)
 
 
 def random_model(config: ModelConfig, seed: int) -> Transformer:
     torch.manual_seed(seed)
     model = Transformer(config).eval().requires_grad_(False)
-    model.embedding.weight.mul_(3.0)
+    model.output.weight.mul_(3.0)
+    # A lean towards EOS, so that sentences end, and at different lengths.
+    model.decoder.layers[-1].feed_forward_norm.bias.add_(model.output.weight[EOS_ID], alpha=0.8)
     return model
 
 
 @pytest.fixture(scope="session")
 def shape(tokenizer: Tokenizer) -> ModelConfig:
     return ModelConfig(
-        d_model=16, n_heads=2, n_layers=2, d_ff=24, vocab_size=tokenizer.tgt_vocab_size
+        d_model=16,
+        n_heads=2,
+        n_layers=2,
+        d_ff=24,
+        vocab_size=tokenizer.tgt_vocab_size,
+        tie="none",
     )
 
 

@@ -23,7 +23,7 @@ SYMBOLS = Tokenizer.train([("1 2 3 4", "4 3 2 1")], DataConfig(tokenizer="symbol
 
 
 class Staged:
-    """A model whose attention is set by the test: (layer, head, shift) looks at the reversed word."""
+    """A model whose attention the test sets: (layer, head, shift) looks at the word it reverses."""
 
     config = CONFIG
     output_weight = torch.zeros(1)

@@ -47,7 +47,7 @@ def test_models_with_other_tokenizers_cannot_vote(translator, save_bundle):
 def test_weights_of_another_shape_are_refused(translator, save_bundle):
     folder = save_bundle(translator)
     bundle = read_bundle(folder)
-    weights = {**bundle.weights, "embedding.weight": np.zeros((3, 16), np.float32)}
+    weights = {**bundle.weights, "output.weight": np.zeros((3, 16), np.float32)}
     write_bundle(
         folder,
         config=bundle.config,
@@ -55,7 +55,7 @@ def test_weights_of_another_shape_are_refused(translator, save_bundle):
         save_tokenizer=translator.tokenizer.save,
         record={},
     )
-    with pytest.raises(BundleError, match=r"disagree[^\n]*(\n.*)*embedding\.weight"):
+    with pytest.raises(BundleError, match=r"disagree[^\n]*(\n.*)*output\.weight"):
         dragoman.load(folder)
 
 

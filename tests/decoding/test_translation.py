@@ -2,8 +2,10 @@
 
 import json
 
+from dragoman.config import DataConfig
 from dragoman.decoding.hypothesis import Hypothesis
 from dragoman.decoding.translation import Translation, join, make_translation, with_alternatives
+from dragoman.tokenize.tokenizer import Tokenizer
 
 
 def test_a_hypothesis_becomes_text_and_pieces(tokenizer):
@@ -17,8 +19,10 @@ def test_a_hypothesis_becomes_text_and_pieces(tokenizer):
     assert not found.is_whole
 
 
-def test_one_line_in_is_one_line_out(tokenizer):
+def test_one_line_in_is_one_line_out():
     # bytes of the fallback spell what the vocabulary lacks, line ends too
+    data = DataConfig(tokenizer="bpe", vocab_size=280, byte_fallback=True)
+    tokenizer = Tokenizer.train([("A dog runs", "A dog")], data, seed=1)
     ids = tokenizer.encode("A dog", "tgt") + tokenizer.encode("\n", "tgt") * 2
     text = make_translation(Hypothesis(tuple(ids), 0, 0), tokenizer, None).text
     assert "\n" in tokenizer.decode(ids)  # control

@@ -12,12 +12,10 @@ import torch
 from torch import nn
 from torch.testing import assert_close
 
-from dragoman.errors import TrainingError
 from dragoman.training.distributed import (
     World,
     gradient_sync,
     join_world,
-    pick_device,
     spread,
     whole,
     wrap,
@@ -170,22 +168,3 @@ def test_a_whole_tensor_stays_itself():
 def test_only_the_first_process_is_first():
     assert World(rank=0, size=2).is_first
     assert not World(rank=1, size=2).is_first
-
-
-@pytest.mark.parametrize("name", ["cuda:99", "gpu", "tpu"])
-def test_a_device_that_is_not_there_is_named(name):
-    with pytest.raises(TrainingError, match=f"--device {name}: cannot be used here"):
-        pick_device(name)
-
-
-@pytest.mark.parametrize("name", [None, "auto"])
-def test_without_a_gpu_the_cpu_is_picked(monkeypatch, name):
-    monkeypatch.setattr(torch.cuda, "is_available", lambda: False)
-    assert pick_device(name) == torch.device("cpu")
-    monkeypatch.setattr(torch.cuda, "is_available", lambda: True)
-    monkeypatch.setenv("LOCAL_RANK", "3")
-    assert pick_device(name) == torch.device("cuda", 3)
-
-
-def test_the_cpu_can_be_asked_for():
-    assert pick_device("cpu") == torch.device("cpu")

@@ -17,7 +17,7 @@ import torch
 import torch.distributed as dist
 from torch import Tensor, nn
 
-from dragoman.errors import TrainingError
+from dragoman.model.device import pick_device
 
 
 @dataclass(frozen=True)
@@ -61,21 +61,6 @@ class World:
         """Go on when every process has come here."""
         if self.size > 1:
             dist.barrier()
-
-
-def pick_device(name: str | None) -> torch.device:
-    """The device asked for; without a wish the GPU of this process, else the CPU."""
-    if name not in (None, "auto"):
-        try:
-            device = torch.device(str(name))
-            torch.empty(0, device=device)
-        except (RuntimeError, AssertionError) as error:
-            reason = str(error).splitlines()[0]
-            raise TrainingError(f"--device {name}: cannot be used here ({reason})") from None
-        return device
-    if torch.cuda.is_available():
-        return torch.device("cuda", int(os.environ.get("LOCAL_RANK", 0)))
-    return torch.device("cpu")
 
 
 @contextmanager
