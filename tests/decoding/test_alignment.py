@@ -124,7 +124,7 @@ def test_a_real_model_aligns_every_word_of_a_padded_batch(make_model, sources):
 
 
 def test_the_default_is_the_last_layer_but_one():
-    assert AlignmentChoice.default(CONFIG) == AlignmentChoice(1, (0, 1), True)
+    assert AlignmentChoice.default(CONFIG) == AlignmentChoice(1, (0, 1), shift=False)
     assert AlignmentChoice.default(ModelConfig(n_layers=1, n_heads=1)).layer == 0
 
 

@@ -7,6 +7,7 @@ from dragoman.batches.batch import pad_sources
 from dragoman.decoding import beam_search as module
 from dragoman.decoding.beam_search import beam_search, begin, is_over, reorder
 from dragoman.decoding.greedy import greedy_search
+from dragoman.decoding.length_penalty import length_penalty
 from dragoman.decoding.rules import make_rules
 from dragoman.decoding.scoring import score_ids
 from dragoman.errors import DragomanError
@@ -36,6 +37,35 @@ def test_several_sentences_at_once_each_find_their_own_best(toy):
     for source, hypotheses in zip(sources, found, strict=True):
         best = scorer.every_hypothesis((*source, EOS_ID), 4, 0.6)[0]
         assert hypotheses[0].ids == best[1]
+
+
+def by_the_book(scorer, source, *, beam_size, alpha, max_len):
+    """Beam search as one would say it: all continuations listed and sorted, no early end."""
+    alive, finished = [(0.0, (BOS_ID,))], []
+    for length in range(1, max_len + 1):
+        every = []
+        for total, said in alive:
+            log_probs = torch.log_softmax(scorer.logits(source, said), -1).tolist()
+            tokens = [EOS_ID] if length == max_len else range(EOS_ID, scorer.n_tokens)
+            every += [(total + log_probs[token], (*said, token)) for token in tokens]
+        every.sort(reverse=True)
+        for total, said in every[:beam_size]:
+            if said[-1] == EOS_ID:
+                finished.append((total / length_penalty(float(length), alpha), said[1:-1]))
+        alive = [(total, said) for total, said in every if said[-1] != EOS_ID][:beam_size]
+    return sorted(finished, reverse=True)
+
+
+@pytest.mark.parametrize("alpha", [0.0, 0.6, 1.5])
+@pytest.mark.parametrize("beam_size", [2, 3, 5])
+def test_a_narrow_beam_finds_what_the_plain_way_finds(toy, alpha, beam_size):
+    for seed in range(12):
+        scorer = toy(8, seed=seed, sharpness=1.5)
+        rule = {"beam_size": beam_size, "alpha": alpha, "max_len": 7}
+        plain = by_the_book(scorer, (5, 6, EOS_ID), **rule)[:2]
+        found = beam_search(scorer, SOURCE, n_best=2, **rule)[0]
+        assert [h.ids for h in found] == [ids for _, ids in plain]
+        assert [h.score for h in found] == pytest.approx([score for score, _ in plain])
 
 
 @pytest.mark.parametrize("alpha", [0.0, 0.6])

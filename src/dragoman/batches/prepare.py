@@ -95,8 +95,10 @@ def prepare(
     files = describe_files(source.files())
     key = _key(source, tokenizer, config, files=files, exclude=exclude)
     folder = cache_dir / key
-    for _ in range(_ATTEMPTS):  # more than one only where others remove what we have just written
+    for attempt in range(_ATTEMPTS):  # more than two only where others remove what we have written
         if (store := _reuse(folder)) is not None:
+            if attempt == 0:
+                _log.info("%s pairs were prepared before: %s", f"{len(store):,}", folder)
             return store
         _remove_abandoned(cache_dir)
         _build(
@@ -183,7 +185,6 @@ def _reuse(folder: Path) -> Store | None:
             return None
         shutil.rmtree(aside, ignore_errors=True)
         return None
-    _log.info("reusing %s prepared pairs from %s", f"{len(store):,}", folder)
     return store
 
 

@@ -31,7 +31,7 @@ EPILOG = examples(
 
 
 def translate(
-    run: Annotated[Path, typer.Argument(help="A run or bundle.")],
+    run: Annotated[Path, typer.Argument(metavar="RUN", help="A run or bundle.")],
     file: Annotated[
         str, typer.Argument(metavar="[FILE|-]", help="Text to translate, also .gz .xz .zst; stdin.")
     ] = "-",
@@ -43,7 +43,10 @@ def translate(
     ] = None,
     ensemble: Annotated[
         list[Path] | None,
-        typer.Option(help="Another run with the same tokenizer to vote along; may be repeated."),
+        typer.Option(
+            metavar="RUN",
+            help="Another run with the same tokenizer to vote along; may be repeated.",
+        ),
     ] = None,
     beam: Annotated[int | None, typer.Option(help="Hypotheses kept at each step.")] = None,
     n_best: Annotated[

@@ -6,7 +6,10 @@ no word, and what is paid to it links nothing.
 
 Two choices matter, and are best made on data with gold alignments (``choose_alignment_heads``):
 the layer and heads, and the *shift*. The state that predicts a token has not seen it; the next
-state has it as input, and often looks more exactly at where it came from. ``shift`` takes that one.
+state has it as input. Low layers may still look where the token they read came from: ``shift``
+takes that state. Upper layers look where the token they are about to say comes from, and there the
+predicting state aligns far better: on Multi30k it found 79 % of the links of frequent words in the
+last layer but one, the shifted one 3 %. So the default, where nothing was chosen, has no shift.
 
 Letters: B sentences, S source length, T target length, H heads.
 """
@@ -46,12 +49,12 @@ class AlignmentChoice:
     """Which attention says what belongs together.
 
     >>> AlignmentChoice.default(ModelConfig(n_layers=6, n_heads=2))
-    AlignmentChoice(layer=4, heads=(0, 1), shift=True)
+    AlignmentChoice(layer=4, heads=(0, 1), shift=False)
     """
 
     layer: int  # of the decoder, from 0
     heads: tuple[int, ...]
-    shift: bool = True
+    shift: bool = False  # the state that reads the piece, not the one that predicts it
 
     @classmethod
     def default(cls, config: ModelConfig) -> AlignmentChoice:
