@@ -46,7 +46,7 @@ class Smoothing:
             raise ValueError("the kl form needs a token besides gold and pad: vocab_size >= 3")
         other = epsilon / (vocab_size - 2)
         negative_entropy = (1 - epsilon) * math.log(1 - epsilon)
-        if epsilon > 0:
+        if other > 0:
             negative_entropy += epsilon * math.log(other)
         return cls(1 - epsilon - other, other, negative_entropy, pad_id)
 
