@@ -28,7 +28,7 @@ test-fast: $(STAMP)  ## run the tests that take seconds, and the doctests
 	$(TEST_ENV) $(BIN)/python -m pytest -q -n 2 -m 'not slow'
 
 test-slow: $(STAMP)  ## run the end-to-end trainings
-	$(BIN)/python -m pytest -q -m slow tests
+	$(TEST_ENV) $(BIN)/python -m pytest -q -n 2 -m slow tests
 
 lint: $(STAMP)  ## run ruff over all code
 	$(BIN)/ruff check .

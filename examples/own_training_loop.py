@@ -14,7 +14,7 @@ import torch
 
 from dragoman.batches.batch import make_batch, pad_sources
 from dragoman.batches.bucketing import plan_epoch
-from dragoman.config import DataConfig, ModelConfig
+from dragoman.config import DataConfig, ModelConfig, TrainConfig
 from dragoman.corpus.tasks import generate
 from dragoman.decoding.greedy import greedy
 from dragoman.evaluation.scores import bleu_score
@@ -22,6 +22,8 @@ from dragoman.model.packing import Packing
 from dragoman.model.transformer import Transformer
 from dragoman.tokenize.tokenizer import Tokenizer
 from dragoman.training.label_smoothing import Smoothing
+from dragoman.training.optimizer import Optimizers
+from dragoman.training.schedule import learning_rate
 from dragoman.training.vocabulary_loss import vocabulary_loss
 
 
@@ -47,8 +49,8 @@ def main(steps: int = 400, n_pairs: int = 20_000, seed: int = 1) -> float:
     )
     model = Transformer(config)
     smoothing = Smoothing.of("uniform", 0.1, vocab_size=config.vocab_size)
-    optimizer = torch.optim.AdamW(model.parameters(), lr=2e-3, betas=(0.9, 0.98), fused=True)
-    schedule = torch.optim.lr_scheduler.OneCycleLR(optimizer, 2e-3, total_steps=steps)
+    settings = TrainConfig(optimizer="muon", schedule="cosine", learning_rate=8e-3, warmup_steps=50)
+    optimizers = Optimizers(model, settings)
     # 3. The loop.
     step, epoch = 0, 0
     while step < steps:
@@ -64,10 +66,8 @@ def main(steps: int = 400, n_pairs: int = 20_000, seed: int = 1) -> float:
             losses = vocabulary_loss(hidden, model.output_weight, gold, smoothing)
             (losses.loss / batch.n_tokens).backward()
             torch.nn.utils.clip_grad_norm_(model.parameters(), 1.0)
-            optimizer.step()
-            schedule.step()
-            optimizer.zero_grad()
             step += 1
+            optimizers.step(learning_rate(step, settings, d_model=128, total_steps=steps))
             if step % 50 == 0:
                 print(f"step {step}: {losses.nll.item() / batch.n_tokens:.3f}", file=sys.stderr)
         epoch += 1

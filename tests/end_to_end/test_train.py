@@ -59,7 +59,7 @@ def test_files_become_a_bundle_and_a_slice_is_held_out_and_said(dragoman, tmp_pa
     (tmp_path / "t.src").write_text("".join(e.src + "\n" for e in examples), encoding="utf-8")
     (tmp_path / "t.tgt").write_text("".join(e.tgt + "\n" for e in examples), encoding="utf-8")
     files = ["--src", tmp_path / "t.src", "--tgt", tmp_path / "t.tgt"]
-    small = ["--set", "data.vocab_size=200", "--steps", 5, "--out", tmp_path / "run"]
+    small = ["--set", "data.vocab_size=300", "--steps", 5, "--out", tmp_path / "run"]
     told = dragoman("train", *files, *small).stderr
     assert "10 pairs are held out" in told
     record = json.loads((tmp_path / "run" / "record.json").read_text())
