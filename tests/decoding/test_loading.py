@@ -61,7 +61,7 @@ def test_weights_of_another_shape_are_refused(translator, save_bundle):
 
 def test_a_device_that_is_not_there_is_refused(translator, save_bundle):
     name = f"cuda:{torch.cuda.device_count()}"
-    with pytest.raises(ConfigError, match=f"device = '{name}' cannot be used"):
+    with pytest.raises(ConfigError, match=f"device '{name}' cannot be used"):
         dragoman.load(save_bundle(translator), device=name)
 
 

@@ -9,7 +9,8 @@ import torch
 from dragoman.bundle import Bundle, read_bundle
 from dragoman.decoding.alignment import AlignmentChoice
 from dragoman.decoding.translator import Translator
-from dragoman.errors import BundleError, ConfigError
+from dragoman.errors import BundleError
+from dragoman.model.device import pick_device
 from dragoman.model.transformer import Transformer
 from dragoman.tokenize.tokenizer import Tokenizer
 
@@ -42,7 +43,7 @@ def load(path: Path | str, *more: Path | str, device: str | None = None) -> Tran
                 " tokenizers.\n  Models of an ensemble are trained with one tokenizer: train the"
                 " second with --init, or on the same corpus with the same [data] settings."
             )
-    place = _device(device)
+    place = pick_device(device)
     return Translator(
         models=tuple(_model(bundle, place) for bundle in bundles),
         tokenizer=tokenizers[0],
@@ -61,13 +62,3 @@ def _model(bundle: Bundle, device: torch.device) -> Transformer:
     except RuntimeError as error:
         raise BundleError(f"{bundle.path}: weights and config.toml disagree: {error}") from None
     return model.to(device).eval().requires_grad_(False)
-
-
-def _device(name: str | None) -> torch.device:
-    try:
-        device = torch.device(name or ("cuda" if torch.cuda.is_available() else "cpu"))
-        torch.empty(0, device=device)  # a device that is not there says so now
-    except (RuntimeError, AssertionError) as error:
-        reason = str(error).splitlines()[0]
-        raise ConfigError(f"device = {name!r} cannot be used: {reason}") from None
-    return device

@@ -162,7 +162,7 @@ class Trainer:
         is_last = self.reason_to_stop() is not None
         if state.step % train.log_every == 0:
             self._log()
-        validate_every = train.validate_every or max(1, state.total_steps // VALIDATIONS)
+        validate_every = train.validate_every or math.ceil(state.total_steps / VALIDATIONS)
         is_validated = is_last or state.step % validate_every == 0
         if is_validated:
             self._validate()
