@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 EPILOG = examples(
     "dragoman train --src train.de --tgt train.en --out runs/deen",
     "dragoman train --corpus memory.tmx --src-lang de --tgt-lang en --minutes 10 --out runs/tm",
-    "dragoman train recipes/multi30k_en_de.toml --src a.en --tgt a.de --out runs/m30k",
+    "dragoman train settings.toml --src a.en --tgt a.de --out runs/ende",
     "dragoman train --task copy --out runs/copy",
     "dragoman train --src a.de --tgt a.en --out runs/deen --resume",
     "torchrun --nproc-per-node 2 -m dragoman train --src a.de --tgt a.en --out runs/deen",
