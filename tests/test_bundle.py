@@ -279,3 +279,9 @@ def test_a_bundle_is_read_without_torch(run):
 
 def test_the_record_is_plain_json(run):
     assert json.loads((run / "record.json").read_text(encoding="utf-8"))["note"] == "Grüße"
+
+
+def test_all_parts_may_be_read_by_the_same_people(run):
+    modes = {(run / part).stat().st_mode for part in ("config.toml", "model.safetensors")}
+    assert len(modes) == 1
+    assert (run / "record.json").stat().st_mode in modes

@@ -127,6 +127,8 @@ def write_bundle(
         model_note = json.dumps(config_to_dict(config)["model"])
         notes = {"model": model_note, "tokenizer": _hash_folder(inside / TOKENIZER)}
         _write_weights(inside / WEIGHTS, weights, notes=notes)
+        # safetensors makes a file for its owner alone; a model may be read by whom the rest may be.
+        (inside / WEIGHTS).chmod((inside / CONFIG).stat().st_mode)
         atomic.write_json(inside / RECORD, record)
 
     if folder.exists() and not folder.is_dir():
