@@ -1,0 +1,109 @@
+"""The demo: German to English on the built-in grammar, from nothing to a model one can look at."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from dragoman.config_loading import load_config
+from dragoman.corpus.tasks import Example, generate
+from dragoman.decoding.alignment import alignment_error_rate, choose_alignment_heads
+from dragoman.decoding.loading import load
+from dragoman.decoding.translation import Translation
+from dragoman.decoding.translator import Translator
+from dragoman.evaluation.scores import bleu_score
+from dragoman.model.attention import Probe
+from dragoman.pictures.heatmap import draw_attention
+from dragoman.runs.setup import TrainRequest
+from dragoman.runs.sources import TaskSource
+from dragoman.runs.training_run import Outcome, train
+from dragoman.training.reporting import Reporter
+
+TASK = "grammar"
+TRAINING_PAIRS = 60_000
+VALIDATION_PAIRS = 300
+TEST_PAIRS = 1000
+SEED = 1
+PICTURE = "attention.png"
+# The verb of the subordinate clause stands at its end in German, after its subject in English.
+SENTENCE = "Ich glaube , dass der alte Mann heute seine kleine Schwester besuchen wird ."
+
+
+@dataclass(frozen=True, kw_only=True)
+class Judged:
+    """What the model makes of sentences it has never seen."""
+
+    examples: Sequence[Example]
+    translations: Sequence[Translation]
+    bleu: float
+    exact_match: float
+    alignment_error_rate: float
+    picture: Path
+
+
+def train_demo(out: Path, *, minutes: float, reporter: Reporter, resume: bool = False) -> Outcome:
+    """Train the demo's model for so many minutes."""
+    request = TrainRequest(
+        out=out,
+        loaded=load_config(flags={"train.minutes": minutes, "train.seed": SEED}),
+        train=TaskSource(TASK, TRAINING_PAIRS, "train", SEED),
+        valid=TaskSource(TASK, VALIDATION_PAIRS, "valid", SEED),
+        task=TASK,
+        resume=resume,
+    )
+    return train(request, reporter)
+
+
+def judge_demo(out: Path) -> Judged:
+    """Choose the heads that align on validation data, then translate and align the test data."""
+    translator = load(out)
+    known = list(generate(TASK, VALIDATION_PAIRS, split="valid", seed=SEED))
+    choice, _ = choose_alignment_heads(
+        translator.model,
+        translator.tokenizer,
+        [(example.src, example.tgt, example.alignment or ()) for example in known],
+    )
+    choice.save(out)
+    translator = load(out)
+    examples = list(generate(TASK, TEST_PAIRS, split="test", seed=SEED))
+    translations = translator.translate([example.src for example in examples], alignments=True)
+    references = [example.tgt for example in examples]
+    right = [t.text == reference for t, reference in zip(translations, references, strict=True)]
+    # Links are judged where both sides have the same words: elsewhere there is no gold for them.
+    links = [t.alignment or () for t, is_right in zip(translations, right, strict=True) if is_right]
+    gold = [e.alignment or () for e, is_right in zip(examples, right, strict=True) if is_right]
+    draw_sentence(translator, SENTENCE, out / PICTURE)
+    return Judged(
+        examples=examples,
+        translations=translations,
+        bleu=bleu_score([t.text for t in translations], references),
+        exact_match=sum(right) / len(right),
+        alignment_error_rate=alignment_error_rate(links, gold),
+        picture=out / PICTURE,
+    )
+
+
+def draw_sentence(translator: Translator, text: str, path: Path) -> None:
+    """Draw where each piece of a translation looks in its source, by the heads that align."""
+    import torch
+
+    from dragoman.batches.batch import make_batch
+    from dragoman.decoding.alignment import AlignmentChoice
+
+    tokenizer = translator.tokenizer
+    src_ids = tokenizer.encode(text)
+    translation = translator.translate([text])[0]
+    batch, probe = make_batch([(src_ids, translation.ids)]), Probe()
+    with torch.inference_mode():
+        translator.model(batch.src_ids, batch.tgt_in, probe=probe)
+    choice = translator.alignment or AlignmentChoice.default(translator.config.model)
+    weights = probe.weights[f"decoder.{choice.layer}.cross"][0, list(choice.heads)].mean(0)
+    rows = weights[1:] if choice.shift else weights[:-1]  # the row that belongs to each piece
+    draw_attention(
+        rows[: len(translation.ids)].numpy(),
+        [piece.replace("▁", " ").strip() or piece for piece in translation.tokens],
+        [*(piece.replace("▁", " ").strip() or piece for piece in tokenizer.pieces(text)), "</s>"],
+        path=path,
+        title=f"{text}\n{translation.text}\ncross-attention, decoder layer {choice.layer + 1}",
+    )
