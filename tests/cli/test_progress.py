@@ -53,3 +53,13 @@ def test_a_validation_without_bleu_does_not_speak_of_it(capsys):
 
 def test_an_unknown_time_is_a_question_mark():
     assert duration(float("nan")) == duration(float("inf")) == "?"
+
+
+def test_a_long_preparation_says_how_far_it_is(capsys, monkeypatch):
+    clock = iter(range(0, 1000, 20))
+    monkeypatch.setattr("dragoman.cli.counter.time.monotonic", lambda: next(clock))
+    reporter = LineReporter()
+    reporter.prepared(10_000, 50_000)
+    reporter.prepared(20_000, 50_000)
+    reporter.message("done")
+    assert "20,000 of 50,000 pairs prepared" in capsys.readouterr().err

@@ -21,6 +21,9 @@ class Listener:
     def message(self, text):
         self.said.append(text)
 
+    def prepared(self, n_done, n_pairs):
+        self.n_prepared = (n_done, n_pairs)
+
     def progress(self, progress): ...
     def validated(self, step, validation, *, is_best): ...
 
@@ -48,6 +51,7 @@ def test_what_is_held_out_and_what_is_dropped_is_said_and_recorded(corpus, tmp_p
     setup = set_up(request(corpus, tmp_path / "run"), World(), listener)
     assert any("10 pairs are held out" in line for line in listener.said)
     assert setup.data["sentences"] == {"kept": 190, "dropped": {}}
+    assert listener.n_prepared == (190, 190)
     assert setup.data["validation"]["held_out_of_training_files"] == 10
     assert len(setup.valid_pairs) == len(setup.valid_store) == 10
 

@@ -32,5 +32,9 @@ class Counter:
         return self
 
     def __exit__(self, *error: object) -> None:
+        self.clear()
+
+    def clear(self) -> None:
+        """Take the line away again."""
         if self.is_shown and is_terminal():
             print("\r\x1b[K", end="", file=sys.stderr, flush=True)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING
 
+from dragoman.cli.counter import Counter
 from dragoman.cli.output import is_terminal, say
 
 if TYPE_CHECKING:
@@ -22,8 +23,21 @@ def make_reporter() -> LineReporter:
 class LineReporter:
     """One plain line for each thing that happens."""
 
+    def __init__(self) -> None:
+        self._counter: Counter | None = None
+
     def message(self, text: str) -> None:
+        self._end_count()
         say(text)
+
+    def prepared(self, n_done: int, n_pairs: int) -> None:
+        self._counter = self._counter or Counter("pairs prepared", n_pairs)
+        self._counter(n_done)
+
+    def _end_count(self) -> None:
+        if self._counter is not None:
+            self._counter.clear()
+            self._counter = None
 
     def progress(self, progress: Progress) -> None:
         say(progress_line(progress))
@@ -40,12 +54,13 @@ class BarReporter(LineReporter):
     """A bar at the bottom of the terminal, with lines for what should stay above it."""
 
     def __init__(self) -> None:
+        super().__init__()
         self._bar: Bar | None = None
         self._task: TaskID | None = None
 
     def message(self, text: str) -> None:
         if self._bar is None:
-            say(text)
+            super().message(text)
         else:
             self._bar.console.print(text, markup=False, highlight=False)
 

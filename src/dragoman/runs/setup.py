@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
-from itertools import islice
 from pathlib import Path
 from typing import Any
 
@@ -81,11 +80,19 @@ def set_up(request: TrainRequest, world: World, reporter: Reporter) -> Setup:
         world.wait()  # for the first process to have filled the cache
     teller = reporter if world.is_first else None
     train, valid, n_held_out = _split(request, teller)
-    config = _settle(request, train, teller)
+    n_pairs = sum(1 for _ in train.pairs())
+    config = _settle(request, n_pairs, teller)
     tokenizer = _tokenizer(request, config, train, valid, teller)
     config = _fit_to_tokenizer(config, tokenizer)
     folder = cache_dir() / "prepared"
-    train_store = prepare(train, tokenizer, config.data, cache_dir=folder, exclude=[valid])
+    train_store = prepare(
+        train,
+        tokenizer,
+        config.data,
+        cache_dir=folder,
+        exclude=[valid],
+        on_progress=lambda n_done, _: reporter.prepared(n_done, n_pairs),
+    )
     valid_data = replace(config.data, drop_duplicates=False, sampling=0.0)
     valid_store = prepare(valid, tokenizer, valid_data, cache_dir=folder)
     if world.is_first:
@@ -117,13 +124,12 @@ def _split(request: TrainRequest, reporter: Reporter | None) -> tuple[Source, So
     return train, valid, n
 
 
-def _settle(request: TrainRequest, train: Source, reporter: Reporter | None) -> Config:
+def _settle(request: TrainRequest, n_pairs: int, reporter: Reporter | None) -> Config:
     """The effective configuration, all but what depends on the tokenizer."""
     if request.resume and bundle.is_bundle(request.out):
         return _resumed_config(request)
     loaded = request.loaded
     tokenizer = _task_tokenizer(request)
-    n_pairs = sum(1 for _ in islice(train.pairs(), 3_000_001))
     chosen = choose_defaults(n_pairs, task=request.task, tokenizer=tokenizer)
     values = dict(chosen.values)
     if tokenizer is not None:
