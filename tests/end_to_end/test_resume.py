@@ -90,37 +90,35 @@ class Murderer:
         return path.stat().st_size if path.exists() else 0
 
 
-def test_runs_killed_twenty_times_end_with_the_same_bits(dragoman, environment, tmp_path):
+def kill_twenty_times(command_of: Callable[[Path], list[str]], environment, tmp_path) -> None:
+    """Kill runs until twenty deaths; each that is let to its end must equal the straight one."""
     straight = tmp_path / "straight"
-    dragoman(*arguments(straight))
+    subprocess.run(command_of(straight), env=environment, check=True, capture_output=True)
     n_killed, n_runs = 0, 0
     while n_killed < 20:  # a run that gets to its end is followed by another
         killed = tmp_path / f"killed-{n_runs}"
-        command = [sys.executable, "-m", "dragoman", *map(str, arguments(killed)), "--resume"]
+        command = [*command_of(killed), "--resume"]
         murderer = Murderer(command, environment, killed)
         while n_killed < 20 and murderer.kill_once(while_writing=n_killed % 2 == 0):
             n_killed += 1
-        dragoman(*arguments(killed), "--resume")
+        subprocess.run(command, env=environment, check=True, capture_output=True)
         assert_same_run(straight, killed)
         assert logged(killed) == logged(straight)
         assert not list((killed / "checkpoints").glob(".*"))
         n_runs += 1
 
 
-def test_two_processes_that_are_killed_end_with_the_same_bits(
+def test_runs_killed_twenty_times_end_with_the_same_bits(environment, tmp_path):
+    def command(out: Path) -> list[str]:
+        return [sys.executable, "-m", "dragoman", *map(str, arguments(out))]
+
+    kill_twenty_times(command, environment, tmp_path)
+
+
+def test_two_processes_killed_twenty_times_end_with_the_same_bits(
     torchrun: Callable[..., list[str]], environment, tmp_path
 ):
-    straight, killed = tmp_path / "straight", tmp_path / "killed"
-    subprocess.run(torchrun(2, *arguments(straight)), env=environment, check=True)
-    command = torchrun(2, *arguments(killed), "--resume")
-    murderer = Murderer(command, environment, killed)
-    n_killed = 0
-    while n_killed < 4 and murderer.kill_once(while_writing=n_killed % 2 == 0):
-        n_killed += 1
-    subprocess.run(command, env=environment, check=True)
-    assert n_killed >= 2
-    assert_same_run(straight, killed)
-    assert logged(killed) == logged(straight)
+    kill_twenty_times(lambda out: torchrun(2, *arguments(out)), environment, tmp_path)
 
 
 def test_ctrl_c_saves_and_tells_how_to_go_on(environment, dragoman, tmp_path):

@@ -60,10 +60,10 @@ def test_the_steps_fill_the_minutes_but_for_the_reserve(clock):
 
 
 def test_the_first_steps_do_not_count_for_the_speed(clock):
-    train = TrainConfig(minutes=10)
+    train = TrainConfig(minutes=60)
     state, budget = start(train)
     run(clock, train, state, budget, seconds=lambda step: 9 if step <= FIRST_STEPS else 0.5)
-    left = 600 * (1 - RESERVED_SHARE) - 18 - 6
+    left = 3600 * (1 - RESERVED_SHARE) - 2 * 9 - MEASURED_STEPS * 0.5
     assert state.total_steps == pytest.approx(DECIDED_AT + left / 0.5, abs=1)
 
 
@@ -134,7 +134,7 @@ def test_a_resumed_run_keeps_what_was_decided(clock):
 
 @pytest.mark.parametrize("killed_at", [1, FIRST_STEPS, DECIDED_AT - 1])
 def test_a_run_killed_before_the_decision_decides_when_it_is_resumed(clock, killed_at):
-    train = TrainConfig(minutes=10)
+    train = TrainConfig(minutes=60)
     state, budget = start(train)
     run(clock, train, state, budget, seconds=0.5, until=killed_at)
     saved = TrainState.from_dict(state.to_dict())
@@ -143,7 +143,7 @@ def test_a_run_killed_before_the_decision_decides_when_it_is_resumed(clock, kill
     assert again.is_open(saved)
     run(clock, train, saved, again, seconds=0.5)
     assert saved.step == killed_at + DECIDED_AT
-    assert saved.total_steps == pytest.approx(600 * (1 - RESERVED_SHARE) / 0.5, abs=1)
+    assert saved.total_steps == pytest.approx(3600 * (1 - RESERVED_SHARE) / 0.5, abs=1)
 
 
 def test_all_processes_take_the_first_ones_decision(clock):

@@ -10,7 +10,7 @@ from dragoman.config import TrainConfig
 from dragoman.training.state import TrainState
 
 MEASURED_SHARE = 0.04  # of the time, or at least so many steps, before the speed is believed
-MEASURED_STEPS = 12
+MEASURED_STEPS = 40
 FIRST_STEPS = 2  # not measured: they warm caches and allocators up
 RESERVED_SHARE = 0.06  # for validations, checkpoints and the averaging at the end
 
