@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-import sys
-import time
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from dragoman.cli.counter import Counter
 from dragoman.cli.options import JsonOption, examples
-from dragoman.cli.output import is_terminal, print_json, result, say, table
+from dragoman.cli.output import print_json, result, say, table
 from dragoman.errors import DataError
 
 if TYPE_CHECKING:
@@ -86,7 +85,7 @@ def check(
 
     source = _source(src, tgt, corpus, src_lang=src_lang, tgt_lang=tgt_lang)
     settings = CheckSettings(max_chars, max_length_ratio, show)
-    with _Progress("pairs checked") as progress:
+    with Counter("pairs checked") as progress:
         report = check_corpus(
             source,
             _source(valid_src, valid_tgt) if valid_src or valid_tgt else None,
@@ -119,7 +118,7 @@ def stats(
     from dragoman.corpus.stats import corpus_stats
 
     source = _source(src, tgt, corpus, src_lang=src_lang, tgt_lang=tgt_lang)
-    with _Progress("pairs counted") as progress:
+    with Counter("pairs counted") as progress:
         counted = corpus_stats(source, on_progress=progress)
     if as_json:
         print_json(counted.to_dict())
@@ -154,7 +153,7 @@ def make(
     from dragoman.corpus.making import write_task
 
     sizes: dict[Split, int] = {"train": pairs, "valid": valid, "test": test, "unseen": unseen}
-    with _Progress("pairs written") as progress:
+    with Counter("pairs written") as progress:
         files = write_task(
             task,
             out,
@@ -220,30 +219,3 @@ def _stats_text(counted: CorpusStats) -> str:
         f"{table(rows)}\n"
         f"target characters for each of the source: {counted.length_ratio:.3f}"
     )
-
-
-class _Progress:
-    """A count on stderr: one line that is rewritten on a terminal, else a line now and then."""
-
-    def __init__(self, what: str) -> None:
-        self.what = what
-        self.every = 0.2 if is_terminal() else 10.0
-        self.last = time.monotonic()
-        self.shown = False
-
-    def __call__(self, count: int) -> None:
-        now = time.monotonic()
-        if now - self.last < self.every:
-            return
-        self.last, self.shown = now, True
-        if is_terminal():
-            print(f"\r{count:,} {self.what}", end="", file=sys.stderr, flush=True)
-        else:
-            say(f"{count:,} {self.what}")
-
-    def __enter__(self) -> _Progress:
-        return self
-
-    def __exit__(self, *error: object) -> None:
-        if self.shown and is_terminal():
-            print("\r\x1b[K", end="", file=sys.stderr, flush=True)

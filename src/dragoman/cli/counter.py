@@ -11,7 +11,7 @@ from dragoman.cli.output import is_terminal, say
 class Counter:
     """Told how much is done, says so a few times a second to a reader, rarely to a log."""
 
-    def __init__(self, what: str, total: int) -> None:
+    def __init__(self, what: str, total: int | None = None) -> None:
         self.what, self.total = what, total
         self.every = 0.2 if is_terminal() else 10.0
         self.last = time.monotonic()
@@ -22,7 +22,8 @@ class Counter:
         if now - self.last < self.every:
             return
         self.last, self.is_shown = now, True
-        line = f"{n_done:,} of {self.total:,} {self.what}"
+        of = "" if self.total is None else f" of {self.total:,}"
+        line = f"{n_done:,}{of} {self.what}"
         if is_terminal():
             print(f"\r{line}", end="", file=sys.stderr, flush=True)
         else:
