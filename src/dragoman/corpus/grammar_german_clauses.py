@@ -226,8 +226,14 @@ def parts(
     return [*opening, finite, *rest]
 
 
-def subordinate(clause: Clause, conjunction: str, *, antecedent: Phrase | None = None) -> Node:
+def subordinate(
+    clause: Clause,
+    conjunction: str,
+    *,
+    antecedent: Phrase | None = None,
+    closing: Leaf = de.CLOSING_COMMA,
+) -> Node:
     """A clause with its verb last: weil der Hund schläft."""
     word = Leaf("SCONJ", conjunction, ((id(clause), "conj"),))
     inner = Node("S", parts(clause, "last", antecedent=antecedent))
-    return Node("SBAR", [word, inner, de.CLOSING_COMMA])
+    return Node("SBAR", [word, inner, closing])

@@ -44,17 +44,18 @@ def _german_pair(kind: str, main: Clause, other: Clause, word: str) -> list[Node
     subject = main.subject
     if kind == "before":
         # the noun stands in the first clause, whichever that is
-        return [german.subordinate(main, word), *german.parts(other, "first", antecedent=subject)]
+        opening = german.subordinate(main, word, closing=_comma(other))
+        return [opening, *german.parts(other, "first", antecedent=subject)]
     first = german.parts(main, "second")
     if kind == "after":
         return [*first, de.COMMA, german.subordinate(other, word, antecedent=subject)]
     if kind == "but":
         inner = Node("S", german.parts(other, "second", antecedent=subject))
-        return [Node("S", first), de.COMMA, conjunction, inner]
+        return [Node("S", first), _comma(other), conjunction, inner]
     if kind == "so":
         adverb = Node("ADVP", [Leaf("ADV", word, ((id(other), "conj"),))])
         inner = Node("S", [adverb, *german.parts(other, "first", antecedent=subject)])
-        return [Node("S", first), de.COMMA, inner]
+        return [Node("S", first), _comma(other), inner]
     if kind == "and":
         second = _unless_said(german.parts(other, "first", head=subject), first)
         return [Node("S", first), conjunction, Node("S", second)]
@@ -90,19 +91,24 @@ def _english_pair(kind: str, main: Clause, other: Clause, word: str) -> list[Nod
     subject = main.subject
     if kind == "before":
         rest = english.parts(other, "plain", antecedent=subject)
-        return [english.subordinate(main, word), de.COMMA, *rest]
+        return [english.subordinate(main, word), _comma(other), *rest]
     first = english.parts(main, "plain")
     if kind == "after":
         return [*first, english.subordinate(other, word, antecedent=subject)]
     if kind in ("but", "so"):
         inner = Node("S", english.parts(other, "plain", antecedent=subject))
-        return [Node("S", first), de.COMMA, conjunction, inner]
+        return [Node("S", first), _comma(other), conjunction, inner]
     if kind == "and":
         phrase = english.parts(other, "plain", head=subject)[0]
         before = first[-1].children if isinstance(first[-1], Node) else []
         inside = _unless_said(phrase.children, before) if isinstance(phrase, Node) else [phrase]
         return [Node("S", first), conjunction, Node("VP", inside)]
     return [*first, Node("S", english.parts(other, "to", head=subject))]
+
+
+def _comma(other: Clause) -> Leaf:
+    """The comma between two clauses that both languages write."""
+    return Leaf("PUNCT", ",", ((id(other), "comma"),))
 
 
 def _unless_said(parts: Sequence[Node | Leaf], before: Sequence[Node | Leaf]) -> list[Node | Leaf]:
