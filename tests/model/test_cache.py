@@ -17,57 +17,82 @@ def no_gradients():
 
 
 def numbered_cache(n_sentences=2, n_beams=3, length=2, capacity=4):
-    """A cache of one layer whose every entry is the number of its row or sentence."""
-    rows = torch.arange(float(n_sentences * n_beams)).view(-1, 1, 1, 1)
+    """A cache of one layer whose every entry is the number of its sentence, and sees itself."""
     sentences = torch.arange(float(n_sentences)).view(-1, 1, 1, 1)
     layer = LayerCache(
-        keys=rows.expand(-1, 3, capacity, 4).clone(),
-        values=rows.expand(-1, 3, capacity, 5).clone(),
+        own=sentences[..., 0].expand(-1, capacity * n_beams, 27).clone(),
         memory_keys=sentences.expand(-1, 3, 7, 4).clone(),
         memory_values=sentences.expand(-1, 3, 7, 5).clone(),
     )
     mask = (sentences == 0).expand(-1, 1, 1, 7)
-    return DecoderCache([layer], mask, n_beams, length)
+    cache = DecoderCache([layer], mask, n_beams)
+    for _ in range(length):
+        cache.open_position()
+        cache.length += 1
+    return cache
 
 
-def test_append_writes_one_position_and_gives_all_up_to_it():
+def seen(cache, row):
+    """The entries that a row looks at."""
+    return (cache.ancestors.flatten(0, 2)[row] == 0).nonzero().flatten().tolist()
+
+
+def test_append_writes_one_position_of_all_beams_and_gives_all_up_to_it():
     layer = numbered_cache().layers[0]
-    keys, values = layer.append(torch.full((6, 3, 1, 4), 9.0), torch.full((6, 3, 1, 5), 8.0), 2)
-    assert keys.shape == (6, 3, 3, 4)
-    assert values.shape == (6, 3, 3, 5)
-    assert keys[4, 0, :, 0].tolist() == [4, 4, 9]
-    assert values[4, 0, :, 0].tolist() == [4, 4, 8]
-    assert layer.keys[4, 0, :, 0].tolist() == [4, 4, 9, 4]
+    entries = layer.append(torch.full((2, 3, 27), 9.0), 2)
+    assert entries.shape == (2, 9, 27)
+    assert entries[1, :, 0].tolist() == [1, 1, 1, 1, 1, 1, 9, 9, 9]
+    assert layer.own[1, 9:, 0].tolist() == [1, 1, 1]
 
 
 def test_capacity_is_the_number_of_positions_that_fit():
     assert numbered_cache(capacity=4).capacity == 4
 
 
-def test_reorder_moves_hypotheses_and_leaves_the_memory():
+def test_each_beam_sees_its_own_entry_of_every_position():
+    assert seen(numbered_cache(), 4) == [1, 4]
+
+
+def test_reorder_gives_beams_other_ancestors_and_moves_nothing():
     cache = numbered_cache()
+    before = cache.layers[0].own.clone()
     cache.reorder(torch.tensor([1, 1, 0, 5, 3, 4]))
-    layer = cache.layers[0]
-    assert layer.keys[:, 0, 0, 0].tolist() == [1, 1, 0, 5, 3, 4]
-    assert layer.values[:, 2, 1, 4].tolist() == [1, 1, 0, 5, 3, 4]
-    assert layer.memory_keys[:, 0, 0, 0].tolist() == [0, 1]
+    assert [seen(cache, row) for row in range(6)] == [
+        [1, 4],
+        [1, 4],
+        [0, 3],
+        [2, 5],
+        [0, 3],
+        [1, 4],
+    ]
+    cache.open_position()
+    assert seen(cache, 1) == [1, 4, 7]
+    assert torch.equal(cache.layers[0].own, before)
+
+
+def test_one_beam_needs_no_ancestors():
+    cache = numbered_cache(n_beams=1)
+    cache.reorder(torch.tensor([0, 1]))
+    assert cache.ancestors is None
 
 
 def test_keep_leaves_whole_sentences_with_their_beams_and_memory():
     cache = numbered_cache(n_sentences=3)
+    cache.reorder(torch.tensor([0, 1, 2, 3, 4, 5, 8, 7, 6]))
     cache.keep(torch.tensor([2, 0]))
     layer = cache.layers[0]
-    assert layer.keys[:, 0, 0, 0].tolist() == [6, 7, 8, 0, 1, 2]
-    assert layer.values[:, 0, 0, 0].tolist() == [6, 7, 8, 0, 1, 2]
+    assert layer.own[:, :6, 0].tolist() == [[2] * 6, [0] * 6]
     assert layer.memory_keys[:, 0, 0, 0].tolist() == [2, 0]
     assert layer.memory_values[:, 0, 0, 0].tolist() == [2, 0]
     assert cache.memory_mask[:, 0, 0, 0].tolist() == [False, True]
+    assert seen(cache, 0) == [2, 5]
+    assert seen(cache, 3) == [0, 3]
 
 
 def test_keeping_no_sentence_leaves_an_empty_cache():
     cache = numbered_cache()
     cache.keep(torch.tensor([], dtype=torch.long))
-    assert cache.layers[0].keys.size(0) == 0
+    assert cache.layers[0].own.size(0) == 0
 
 
 def test_cross_attention_is_kept_once_a_sentence_and_not_once_a_beam(any_config, make_ids):
@@ -78,8 +103,7 @@ def test_cross_attention_is_kept_once_a_sentence_and_not_once_a_beam(any_config,
     for layer in cache.layers:
         assert layer.memory_keys.shape == (2, 3, 5, d_k)
         assert layer.memory_values.shape == (2, 3, 5, d_v)
-        assert layer.keys.shape == (8, 3, 7, d_k)
-        assert layer.values.shape == (8, 3, 7, d_v)
+        assert layer.own.shape == (2, 4 * 7, 3 * (d_k + d_v))
 
 
 def test_a_batch_without_padding_needs_no_mask(make_config, make_ids):

@@ -36,9 +36,9 @@ def test_decoding_step_by_step_equals_the_full_pass(any_config, make_ids, shake)
     ids = make_ids(7, 7)
     with torch.no_grad():
         expected = model(ids)
-        cache = model.start(2, capacity=7)
+        cache = model.start(1, n_beams=2, capacity=7)
         for t in range(7):
-            if t == 3:  # the texts change places in the cache and so do the ids
+            if t == 3:  # the beams change places in the cache and so do the ids
                 cache.reorder(torch.tensor([1, 0]))
                 ids, expected = ids.flip(0), expected.flip(0)
             assert_close(model.step(ids[:, t], cache), expected[:, t])

@@ -1,6 +1,7 @@
 """The decoder (3.1): N layers of masked self-attention, cross-attention and feed-forward.
 
-Letters: B sentences, T target length, D d_model, N beams, R = B * N rows, P packed tokens.
+Letters: B sentences, T target length, D d_model, N beams, H heads, K d_k, P packed tokens,
+E = H * (d_k + d_v).
 """
 
 from __future__ import annotations
@@ -8,12 +9,14 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import cast
 
+import torch
 from torch import Tensor, nn
 
 from dragoman.config import ModelConfig
-from dragoman.model.attention import MultiHeadAttention, View, split_heads
+from dragoman.model.attention import MultiHeadAttention, View, merge_heads, split_heads
 from dragoman.model.cache import DecoderCache, LayerCache
 from dragoman.model.feed_forward import FeedForward
+from dragoman.model.rotary import Rotation
 from dragoman.model.sublayer import residual
 
 
@@ -49,23 +52,24 @@ class DecoderLayer(nn.Module):
             attend_memory=lambda y: self._cross()(y, memory, cross_view),
         )
 
-    def start(self, memory: Tensor | None, rows: int, capacity: int) -> LayerCache:
-        """Empty buffers for ``rows`` hypotheses; keys and values of the memory (B, S, D)."""
-        own = self.self_attention
-        h, weight = own.n_heads, own.qkv.weight
-        keys = weight.new_zeros(rows, h, capacity, own.widths[1] // h)
-        values = weight.new_zeros(rows, h, capacity, own.widths[2] // h)
+    def start(
+        self, memory: Tensor | None, *, n_sentences: int, n_beams: int, capacity: int
+    ) -> LayerCache:
+        """An empty buffer for all hypotheses; keys and values of the memory (B, S, D)."""
+        attention = self.self_attention
+        width = attention.widths[1] + attention.widths[2]
+        own = attention.qkv.weight.new_empty(n_sentences, capacity * n_beams, width)
         if memory is None:
-            return LayerCache(keys, values, None, None)
+            return LayerCache(own, None, None)
         memory_keys, memory_values = self._cross().project_memory(memory, None)
-        return LayerCache(keys, values, memory_keys.contiguous(), memory_values.contiguous())
+        return LayerCache(own, memory_keys.contiguous(), memory_values.contiguous())
 
     def step(self, x: Tensor, kept: LayerCache, cache: DecoderCache, view: View) -> Tensor:
-        """One more position of R hypotheses: (R, D) -> (R, D)."""
+        """One more position of N beams of each sentence: (B, N, D) -> (B, N, D)."""
         return self._sublayers(
             x,
             attend_self=lambda y: self._step_self(y, kept, cache.length, view),
-            attend_memory=lambda y: self._step_cross(y, kept, cache),
+            attend_memory=lambda y: self._step_cross(y, kept, cache.memory_mask),
         )
 
     def _sublayers(
@@ -86,22 +90,21 @@ class DecoderLayer(nn.Module):
 
     def _step_self(self, x: Tensor, kept: LayerCache, length: int, view: View) -> Tensor:
         attention = self.self_attention
-        q, k, v = attention.project(x[:, None], view)  # (R, H, 1, K)
+        own, both = attention.widths[0], attention.widths[1:]
+        q, new = attention.qkv(x).split([own, sum(both)], dim=-1)  # (B, N, H * K), (B, N, E)
         if view.rotation is not None:
-            q, k = view.rotation(q), view.rotation(k)
-        keys, values = kept.append(k, v, length)  # (R, H, length + 1, K)
-        return attention.out(attention.attend(q, keys, values, view)[:, 0])
+            q, new = _rotate(q, new, view.rotation, attention)
+        k, v = kept.append(new, length).split(both, dim=-1)  # (B, (length + 1) * N, H * K)
+        q, k, v = (split_heads(part, attention.n_heads) for part in (q, k, v))
+        return attention.out(attention.attend(q, k, v, view))
 
-    def _step_cross(self, x: Tensor, kept: LayerCache, cache: DecoderCache) -> Tensor:
+    def _step_cross(self, x: Tensor, kept: LayerCache, mask: Tensor | None) -> Tensor:
         attention = self._cross()
         if kept.memory_keys is None or kept.memory_values is None:
             raise ValueError("the cache holds no memory to attend to")
-        rows = x.size(0)
-        beams = attention.project_queries(x).view(rows // cache.n_beams, cache.n_beams, -1)
-        q = split_heads(beams, attention.n_heads)  # (B, H, N, K): beams are queries of one sentence
-        view = View(mask=cache.memory_mask)
-        context = attention.attend(q, kept.memory_keys, kept.memory_values, view)  # (B, N, H * K)
-        return attention.out(context.reshape(rows, -1))
+        q = split_heads(attention.project_queries(x), attention.n_heads)  # (B, H, N, K)
+        view = View(mask=mask)
+        return attention.out(attention.attend(q, kept.memory_keys, kept.memory_values, view))
 
     def _cross(self) -> MultiHeadAttention:
         if self.cross_attention is None:
@@ -131,16 +134,19 @@ class Decoder(nn.Module):
         memory: Tensor | None,
         memory_mask: Tensor | None,
         *,
-        rows: int,
+        n_sentences: int,
         n_beams: int,
         capacity: int,
     ) -> DecoderCache:
-        """Empty buffers for ``rows`` hypotheses, and the memory's keys and values of each layer."""
-        kept = [layer.start(memory, rows, capacity) for layer in self._stack()]
+        """An empty buffer in each layer, and the keys and values of the memory (B, S, D)."""
+        kept = [
+            layer.start(memory, n_sentences=n_sentences, n_beams=n_beams, capacity=capacity)
+            for layer in self._stack()
+        ]
         return DecoderCache(kept, memory_mask, n_beams)
 
     def step(self, x: Tensor, cache: DecoderCache, view: View) -> Tensor:
-        """One more position of R hypotheses: (R, D) -> (R, D); the cache grows by one."""
+        """One more position of N beams of each sentence; the cache grows by one: (B, N, D)."""
         for layer, kept in zip(self._stack(), cache.layers, strict=True):
             x = layer.step(x, kept, cache, view)
         cache.length += 1
@@ -148,3 +154,12 @@ class Decoder(nn.Module):
 
     def _stack(self) -> list[DecoderLayer]:
         return cast("list[DecoderLayer]", list(self.layers))
+
+
+def _rotate(
+    q: Tensor, new: Tensor, rotation: Rotation, attention: MultiHeadAttention
+) -> tuple[Tensor, Tensor]:
+    """Queries (B, N, H * K), and keys and values (B, N, E), with rotary positions in them."""
+    k, v = new.split(attention.widths[1:], dim=-1)
+    turned = [merge_heads(rotation(split_heads(part, attention.n_heads))) for part in (q, k)]
+    return turned[0], torch.cat([turned[1], v], dim=-1)

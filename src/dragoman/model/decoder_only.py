@@ -15,7 +15,7 @@ from dragoman.model.decoder import Decoder
 from dragoman.model.embeddings import Embedding, embed, make_positions
 from dragoman.model.initialize import initialize
 from dragoman.model.masks import decoder_mask
-from dragoman.model.transformer import rotated, step_view
+from dragoman.model.transformer import rotated, step_embedding, step_view
 
 
 class DecoderOnly(nn.Module):
@@ -50,12 +50,14 @@ class DecoderOnly(nn.Module):
         view = rotated(View(mask=mask, probe=probe), self.config, ids.size(1), like=x)
         return functional.linear(self.decoder(x, None, view, View()), self.output_weight)
 
-    def start(self, rows: int, *, capacity: int) -> DecoderCache:
-        """Room for ``capacity`` positions of ``rows`` texts."""
-        return self.decoder.start(None, None, rows=rows, n_beams=1, capacity=capacity)
+    def start(self, n_texts: int, *, n_beams: int = 1, capacity: int) -> DecoderCache:
+        """Room for ``capacity`` positions of the beams of so many texts."""
+        return self.decoder.start(
+            None, None, n_sentences=n_texts, n_beams=n_beams, capacity=capacity
+        )
 
     def step(self, ids: Tensor, cache: DecoderCache) -> Tensor:
-        """The logits after one more token of each text: (B,) -> (B, V)."""
-        x = embed(ids[:, None], self.embedding, positions=self.positions, first=cache.length)
-        x = self.decoder.step(x[:, 0], cache, step_view(self.config, cache.length, like=x))
-        return functional.linear(x, self.output_weight)
+        """The logits after one more token of each beam: (R,) -> (R, V)."""
+        x = step_embedding(ids, cache, self.embedding, self.positions)  # (B, N, D)
+        x = self.decoder.step(x, cache, step_view(self.config, cache, like=x))
+        return functional.linear(x.flatten(0, 1), self.output_weight)

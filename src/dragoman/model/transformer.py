@@ -123,7 +123,7 @@ class Transformer(nn.Module):
         return self.decoder.start(
             memory,
             None if bool(mask.all()) else mask,
-            rows=src_ids.size(0) * n_beams,
+            n_sentences=src_ids.size(0),
             n_beams=n_beams,
             capacity=capacity,
         )
@@ -131,9 +131,9 @@ class Transformer(nn.Module):
     def step(self, ids: Tensor, cache: DecoderCache) -> Tensor:
         """The logits after one more token of each hypothesis: (R,) -> (R, V)."""
         embedding = self.embedding if self.config.tie == "all" else self.tgt_embedding
-        x = embed(ids[:, None], embedding, positions=self.tgt_positions, first=cache.length)
-        view = step_view(self.config, cache.length, like=x)
-        return self.logits(self.decoder.step(x[:, 0], cache, view))
+        x = step_embedding(ids, cache, embedding, self.tgt_positions)  # (B, N, D)
+        x = self.decoder.step(x, cache, step_view(self.config, cache, like=x))
+        return self.logits(x.flatten(0, 1))
 
     def _encode(self, src_ids: Tensor, view: View) -> Tensor:
         embedding = self.embedding if self.config.tie == "all" else self.src_embedding
@@ -165,12 +165,23 @@ def rotated(view: View, config: ModelConfig, length: int, *, like: Tensor) -> Vi
     return replace(view, rotation=Rotation.at(positions, config.head_sizes[0], like.dtype))
 
 
-def step_view(config: ModelConfig, position: int, *, like: Tensor) -> View:
-    """What the newest position may look at: all before it, or its window."""
-    rotation = mask = None
+def step_embedding(
+    ids: Tensor, cache: DecoderCache, embedding: Embedding, positions: nn.Module | None
+) -> Tensor:
+    """What enters the first layer of a decoding step: (R,) -> (B, N, D)."""
+    x = embed(ids[:, None], embedding, positions=positions, first=cache.length)  # (R, 1, D)
+    return x.view(-1, cache.n_beams, x.size(2))
+
+
+def step_view(config: ModelConfig, cache: DecoderCache, *, like: Tensor) -> View:
+    """What the newest position may look at: all that came before it, or its window."""
+    cache.open_position()
+    rotation, mask = None, cache.ancestors
     if config.positions == "rotary":
-        at = torch.tensor([position], device=like.device)
+        at = torch.tensor([cache.length], device=like.device)
         rotation = Rotation.at(at, config.head_sizes[0], like.dtype)
     if config.window is not None:
-        mask = window_mask(position + 1, config.window, like.device)[:, :, -1:]
+        near = window_mask(cache.length + 1, config.window, like.device)[:, :, -1:]  # (1, 1, 1, t)
+        near = near.repeat_interleave(cache.n_beams, dim=3)
+        mask = near if mask is None else mask.masked_fill(~near, -torch.inf)
     return View(mask=mask, rotation=rotation)
