@@ -7,14 +7,7 @@ import pytest
 import torch
 
 from dragoman.config import DataConfig, ModelConfig
-from dragoman.decoding.alignment import (
-    AlignmentChoice,
-    align,
-    alignment_error_rate,
-    choose_alignment_heads,
-    links_of,
-    word_weights,
-)
+from dragoman.decoding.alignment import AlignmentChoice, Words, align, links_of, word_weights
 from dragoman.errors import BundleError
 from dragoman.tokenize.tokenizer import Tokenizer
 
@@ -54,62 +47,43 @@ def reversed_examples():
 
 def test_weights_of_pieces_are_added_up_by_words():
     pieces = np.array([[[0.1, 0.2, 0.7], [0.3, 0.3, 0.4], [0.0, 1.0, 0.0]]])
-    by_word = word_weights(pieces, ([0, 0, 1], [0, 1, 1]))
+    by_word = word_weights(pieces, Words([0, 0, 1], [0, 1, 1], np.ones((2, 2))))
     np.testing.assert_allclose(by_word, [[[0.3, 0.7], [1.6, 0.4]]])
 
 
 def test_each_target_word_is_linked_to_the_word_it_looks_at_most():
-    heads = np.array([[[0.9, 0.1], [0.5, 0.5]], [[0.6, 0.4], [0.1, 0.9]]])
-    assert links_of(heads, [0, 1]) == ((0, 0), (1, 1))
-    assert links_of(heads, [0]) == ((0, 0), (0, 1))  # the first of equals
+    assert links_of(np.array([[0.9, 0.1], [0.2, 0.8]])) == ((0, 0), (1, 1))
+    assert links_of(np.array([[0.5, 0.5]])) == ((0, 0),)  # the first of equals
 
 
 def test_nothing_has_no_links():
-    assert links_of(np.zeros((2, 0, 3)), [0]) == ()
-    assert links_of(np.zeros((2, 3, 0)), [0]) == ()
+    assert links_of(np.zeros((0, 3))) == ()
+    assert links_of(np.zeros((3, 0))) == ()
+    assert links_of(np.zeros((3, 2))) == ()
 
 
-@pytest.mark.parametrize(
-    ("found", "gold", "rate"),
-    [
-        ([[(0, 0), (1, 1)]], [[(0, 0), (1, 1)]], 0.0),
-        ([[(0, 1)]], [[(0, 0)]], 1.0),
-        ([[(0, 0)]], [[(0, 0), (1, 1), (2, 1)]], 0.5),  # 1 - 2 / (1 + 3)
-        ([[(0, 0), (1, 1)], [(5, 5)]], [[(0, 0)], [(5, 5)]], 0.2),  # 1 - 4 / 5
-        ([[], []], [[], []], 0.0),
-    ],
-)
-def test_the_error_rate_by_hand(found, gold, rate):
-    assert alignment_error_rate(found, gold) == pytest.approx(rate)
+MARKED = Tokenizer.train([("a , b .", "c , d .")] * 3, DataConfig(tokenizer="words"), seed=1)
 
 
-def test_each_sentence_is_compared_with_its_own_links():
-    with pytest.raises(ValueError):
-        alignment_error_rate([[]], [[], []])
+def test_marks_are_linked_to_marks_and_words_to_words():
+    words = Words.of(MARKED, MARKED.encode("a , b ."), MARKED.encode("c d .", "tgt"))
+    assert words.may_link.tolist() == [[1, 0, 1, 0], [1, 0, 1, 0], [0, 1, 0, 1]]
+
+
+def test_a_mark_without_a_mark_to_look_at_is_not_linked():
+    pair = MARKED.encode("a b"), MARKED.encode("c .", "tgt")
+    choice = AlignmentChoice(((0, 0),))
+    assert align(Staged(), MARKED, [pair], choice=choice) == [((0, 0),)]
 
 
 @pytest.mark.parametrize("shift", [False, True])
 def test_the_shift_takes_the_state_that_has_read_the_word(shift):
-    choice = AlignmentChoice(layer=1, heads=(0,), shift=shift)
+    choice = AlignmentChoice(((1, 0),), shift=shift)
     src, tgt = SYMBOLS.encode("1 2 3"), SYMBOLS.encode("3 2 1", "tgt")
     links = align(Staged((1, 0, int(shift))), SYMBOLS, [(src, tgt)], choice=choice)
     assert links == [((2, 0), (1, 1), (0, 2))]
     other = align(Staged((1, 0, 1 - int(shift))), SYMBOLS, [(src, tgt)], choice=choice)
     assert other != links
-
-
-@pytest.mark.parametrize("good", [(2, 1, 0), (0, 0, 1), (1, 1, 1)])
-def test_the_head_that_aligns_is_found(good):
-    choice, error = choose_alignment_heads(Staged(good), SYMBOLS, list(reversed_examples()))
-    assert choice == AlignmentChoice(good[0], (good[1],), bool(good[2]))
-    assert error == 0.0
-
-
-def test_a_second_head_is_taken_only_if_it_helps():
-    choice, _ = choose_alignment_heads(
-        Staged((1, 0, 1), (1, 1, 1)), SYMBOLS, list(reversed_examples())
-    )
-    assert choice.heads == (0,)
 
 
 def test_a_real_model_aligns_every_word_of_a_padded_batch(make_model, sources):
@@ -124,16 +98,16 @@ def test_a_real_model_aligns_every_word_of_a_padded_batch(make_model, sources):
 
 
 def test_the_default_is_the_last_layer_but_one():
-    assert AlignmentChoice.default(CONFIG) == AlignmentChoice(1, (0, 1), shift=False)
-    assert AlignmentChoice.default(ModelConfig(n_layers=1, n_heads=1)).layer == 0
+    assert AlignmentChoice.default(CONFIG) == AlignmentChoice(((1, 0), (1, 1)), shift=False)
+    assert AlignmentChoice.default(ModelConfig(n_layers=1, n_heads=1)).heads == ((0, 0),)
 
 
 def test_a_choice_is_kept_in_the_record_beside_the_rest(tmp_path):
     (tmp_path / "record.json").write_text('{"seed": 3}')
-    choice = AlignmentChoice(2, (1,), False)
+    choice = AlignmentChoice(((2, 1), (0, 1)), False)
     choice.save(tmp_path)
     record = json.loads((tmp_path / "record.json").read_text())
-    assert record == {"seed": 3, "alignment": {"layer": 2, "heads": [1], "shift": False}}
+    assert record == {"seed": 3, "alignment": {"heads": [[2, 1], [0, 1]], "shift": False}}
     assert AlignmentChoice.of_record(record, CONFIG) == choice
     assert AlignmentChoice.of_record({}, CONFIG) == AlignmentChoice.default(CONFIG)
 
@@ -141,10 +115,11 @@ def test_a_choice_is_kept_in_the_record_beside_the_rest(tmp_path):
 @pytest.mark.parametrize(
     "stored",
     [
-        {"layer": 3, "heads": [0], "shift": True},
-        {"layer": 0, "heads": [2], "shift": True},
-        {"layer": 0, "heads": [], "shift": True},
-        {"layer": 0},
+        {"heads": [[3, 0]], "shift": True},
+        {"heads": [[0, 2]], "shift": True},
+        {"heads": [], "shift": True},
+        {"heads": [0], "shift": True},
+        {"heads": [[0, 1]]},
         [1],
     ],
 )

@@ -2,24 +2,24 @@
 
 Attention is between pieces; the weights of the pieces of a word are added up, those of the heads
 that are used averaged, and each target word is linked to the source word it looks at most. EOS is
-no word, and what is paid to it links nothing.
+no word, and what is paid to it links nothing. Marks such as a comma are linked to marks alone.
 
-Two choices matter, and are best made on data with gold alignments (``choose_alignment_heads``):
-the layer and heads, and the *shift*. The state that predicts a token has not seen it; the next
-state has it as input. Low layers may still look where the token they read came from: ``shift``
-takes that state. Upper layers look where the token they are about to say comes from, and there the
-predicting state aligns far better: on Multi30k it found 79 % of the links of frequent words in the
-last layer but one, the shifted one 3 %. So the default, where nothing was chosen, has no shift.
+Two choices matter, and are best made on data with gold alignments (``alignment_choosing.py``):
+the heads, of whichever layers, and the *shift*. The state that predicts a token has not seen it;
+the next state has it as input. Low layers may still look where the token they read came from:
+``shift`` takes that state. Upper layers look where the token they are about to say comes from, and
+there the predicting state aligns far better: on Multi30k it found 79 % of the links of frequent
+words in the last layer but one, the shifted one 3 %. So the default, where nothing was chosen, has
+no shift.
 
-Letters: B sentences, S source length, T target length, H heads.
+Letters: B sentences, S source length, T target length, H heads, I source words, J target words.
 """
 
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
-from functools import partial
 from itertools import islice
 from pathlib import Path
 from typing import Any
@@ -36,10 +36,14 @@ from dragoman.decoding.translation import Links
 from dragoman.errors import BundleError
 from dragoman.model.attention import Probe
 from dragoman.model.transformer import Transformer
-from dragoman.tokenize.tokenizer import Tokenizer
+from dragoman.tokenize.tokenizer import Side, Tokenizer
 
 Ids = Sequence[int]
 Array = NDArray[np.float64]
+Weights = NDArray[np.float64] | NDArray[np.float32]
+Head = tuple[int, int]
+"""A layer of the decoder and a head of its cross-attention, both from 0."""
+
 KEY = "alignment"  # of record.json
 PAIRS_AT_ONCE = 32
 
@@ -49,17 +53,17 @@ class AlignmentChoice:
     """Which attention says what belongs together.
 
     >>> AlignmentChoice.default(ModelConfig(n_layers=6, n_heads=2))
-    AlignmentChoice(layer=4, heads=(0, 1), shift=False)
+    AlignmentChoice(heads=((4, 0), (4, 1)), shift=False)
     """
 
-    layer: int  # of the decoder, from 0
-    heads: tuple[int, ...]
+    heads: tuple[Head, ...]
     shift: bool = False  # the state that reads the piece, not the one that predicts it
 
     @classmethod
     def default(cls, config: ModelConfig) -> AlignmentChoice:
-        """The last layer but one, which tends to align best, and all its heads."""
-        return cls(max(0, config.decoder_layers - 2), tuple(range(config.n_heads)))
+        """All heads of the last layer but one, which tends to align best."""
+        layer = max(0, config.decoder_layers - 2)
+        return cls(tuple((layer, head) for head in range(config.n_heads)))
 
     @classmethod
     def of_record(cls, record: Mapping[str, Any], config: ModelConfig) -> AlignmentChoice:
@@ -68,19 +72,34 @@ class AlignmentChoice:
         if stored is None:
             return cls.default(config)
         try:
-            choice = cls(int(stored["layer"]), tuple(stored["heads"]), bool(stored["shift"]))
+            heads = tuple((int(layer), int(head)) for layer, head in stored["heads"])
+            choice = cls(heads, bool(stored["shift"]))
         except (KeyError, TypeError, ValueError):
             raise BundleError(f"{RECORD}: {KEY} is damaged: {stored}") from None
-        heads_there = set(choice.heads) <= set(range(config.n_heads))
-        if not 0 <= choice.layer < config.decoder_layers or not choice.heads or not heads_there:
+        if not choice.heads or not set(choice.heads) <= set(all_heads(config)):
             raise BundleError(f"{RECORD}: {KEY} names a layer or head that is not there: {stored}")
         return choice
+
+    @property
+    def names(self) -> list[tuple[str, int]]:
+        """The heads under the names that ``Probe`` gives to attention layers."""
+        return [(name_of(layer), head) for layer, head in self.heads]
 
     def save(self, folder: Path) -> None:
         """Write the choice into the record of a bundle or run."""
         path = folder / RECORD
         record = json.loads(path.read_text(encoding="utf-8"))
         atomic.write_json(path, {**record, KEY: asdict(self)})
+
+
+def all_heads(config: ModelConfig) -> list[Head]:
+    """Every head that looks at the source."""
+    return [(i, j) for i in range(config.decoder_layers) for j in range(config.n_heads)]
+
+
+def name_of(layer: int) -> str:
+    """The name of a layer's cross-attention."""
+    return f"decoder.{layer}.cross"
 
 
 # --- from attention to links ---------------------------------------------------------------------
@@ -94,32 +113,72 @@ def align(
     choice: AlignmentChoice,
 ) -> list[Links]:
     """The links of each pair of ids (without BOS and EOS), ordered by target word."""
+    found = zip(pairs, cross_attention(model, pairs), strict=True)
     return [
-        links_of(word_weights(weights[choice.layer][int(choice.shift)], words), choice.heads)
-        for weights, words in _attention(model, tokenizer, pairs)
+        links_of(chosen_weights(attention, Words.of(tokenizer, *pair), choice))
+        for pair, attention in found
     ]
 
 
-def links_of(by_head: Array, heads: Sequence[int]) -> Links:
-    """Each target word with the source word it looks at most: (H, T words, S words) -> links.
+def links_of(weights: Array) -> Links:
+    """Each target word with the source word it looks at most: (J, I) -> links.
 
-    >>> weights = np.array([[[0.1, 0.6], [0.5, 0.2]]])
-    >>> links_of(weights, heads=[0])
+    A word that looks at nothing is not linked.
+
+    >>> links_of(np.array([[0.1, 0.6], [0.5, 0.2], [0.0, 0.0]]))
     ((1, 0), (0, 1))
     """
-    if 0 in by_head.shape:
+    if 0 in weights.shape:
         return ()
-    best = by_head[list(heads)].mean(0).argmax(-1)
-    return tuple((int(src), tgt) for tgt, src in enumerate(best))
+    best = weights.argmax(-1)
+    return tuple((int(src), tgt) for tgt, src in enumerate(best) if weights[tgt, src] > 0)
 
 
-def word_weights(weights: Array, words: tuple[list[int], list[int]]) -> Array:
-    """Attention between words from that between pieces: (H, T, S) -> (H, T words, S words).
+@dataclass(frozen=True)
+class Words:
+    """The words of a pair, as its pieces make them up."""
 
-    ``words`` has the word of each source piece and of each target piece.
+    of_source: Sequence[int]  # the word of each source piece
+    of_target: Sequence[int]
+    may_link: Array  # (J, I), 1 where both are words or both are marks, else 0
+
+    @classmethod
+    def of(cls, tokenizer: Tokenizer, src_ids: Ids, tgt_ids: Ids) -> Words:
+        """The words of two texts given as ids."""
+        source, src_marks = _words_and_marks(tokenizer, src_ids, "src")
+        target, tgt_marks = _words_and_marks(tokenizer, tgt_ids, "tgt")
+        return cls(source, target, (tgt_marks[:, None] == src_marks[None, :]).astype(float))
+
+
+def _words_and_marks(
+    tokenizer: Tokenizer, ids: Ids, side: Side
+) -> tuple[list[int], NDArray[np.bool_]]:
+    """The word of each piece, and which words have neither a letter nor a digit."""
+    words = tokenizer.word_spans(ids, side)
+    is_mark = np.ones(max(words, default=-1) + 1, dtype=bool)
+    for number, word in zip(ids, words, strict=True):
+        if word >= 0 and any(map(str.isalnum, tokenizer.piece(number, side))):
+            is_mark[word] = False
+    return words, is_mark
+
+
+def chosen_weights(
+    attention: Mapping[str, Weights], words: Words, choice: AlignmentChoice
+) -> Array:
+    """What target words pay to the source words they may be linked to, by the chosen heads: (J, I).
+
+    ``attention`` has (H, T or more, S or more) under the names of ``name_of``.
     """
-    src_words, tgt_words = words
-    return np.einsum("hts,ti,sj->hij", weights, _membership(tgt_words), _membership(src_words))
+    n_src, n_tgt = len(words.of_source), len(words.of_target)
+    rows = slice(int(choice.shift), int(choice.shift) + n_tgt)
+    chosen = [attention[name][head, rows, :n_src] for name, head in choice.names]
+    return word_weights(np.mean(chosen, axis=0, dtype=np.float64), words) * words.may_link
+
+
+def word_weights(weights: Array, words: Words) -> Array:
+    """Attention between words from that between pieces: (…, T, S) -> (…, J, I)."""
+    by_target = np.swapaxes(_membership(words.of_target), 0, 1) @ weights  # (…, J, S)
+    return np.asarray(by_target @ _membership(words.of_source))
 
 
 def _membership(words: Sequence[int]) -> Array:
@@ -131,97 +190,18 @@ def _membership(words: Sequence[int]) -> Array:
     return table
 
 
-PieceWeights = list[tuple[Array, Array]]
-"""Of each layer the weights (H, T, S) of the states that predict the pieces, and that read them."""
-
-
 @torch.inference_mode()
-def _attention(
-    model: Transformer, tokenizer: Tokenizer, pairs: Iterable[tuple[Ids, Ids]]
-) -> Iterable[tuple[PieceWeights, tuple[list[int], list[int]]]]:
-    """The cross-attention of each pair by forced decoding, with the words of its pieces."""
+def cross_attention(
+    model: Transformer, pairs: Iterable[tuple[Ids, Ids]]
+) -> Iterator[dict[str, Array]]:
+    """The cross-attention of each pair by forced decoding, (H, T + 1, S + 1) by name."""
     pairs = iter(pairs)
     device = model.output_weight.device
-    names = [f"decoder.{layer}.cross" for layer in range(model.config.decoder_layers)]
+    names = [name_of(layer) for layer in range(model.config.decoder_layers)]
     while some := list(islice(pairs, PAIRS_AT_ONCE)):
         batch = make_batch((list(src), list(tgt)) for src, tgt in some).to(device)
         probe = Probe()
         model(batch.src_ids, batch.tgt_in, probe=probe)
-        layers = [probe.weights[name].double().cpu().numpy() for name in names]  # (B, H, T, S)
+        layers = {name: probe.weights[name].double().cpu().numpy() for name in names}
         for row, (src, tgt) in enumerate(some):
-            weights = [
-                (w[row, :, : len(tgt), : len(src)], w[row, :, 1 : len(tgt) + 1, : len(src)])
-                for w in layers
-            ]
-            words = tokenizer.word_spans(src, "src"), tokenizer.word_spans(tgt, "tgt")
-            yield weights, words
-
-
-# --- judging and choosing ------------------------------------------------------------------------
-
-
-def alignment_error_rate(predicted: Sequence[Iterable[tuple[int, int]]], gold: Gold) -> float:
-    """AER (Och and Ney, 2003) over all sentences, every gold link being a sure one; 0 is best.
-
-    1 - 2 |predicted and gold| / (|predicted| + |gold|)
-
-    >>> alignment_error_rate([[(0, 0), (1, 2)]], [[(0, 0), (1, 1)]])
-    0.5
-    """
-    right = total = 0
-    for found, true in zip(predicted, gold, strict=True):
-        found, true = set(found), set(true)
-        right += len(found & true)
-        total += len(found) + len(true)
-    return 1 - 2 * right / total if total else 0.0
-
-
-Gold = Sequence[Iterable[tuple[int, int]]]
-
-
-def choose_alignment_heads(
-    model: Transformer,
-    tokenizer: Tokenizer,
-    examples: Sequence[tuple[str, str, Iterable[tuple[int, int]]]],
-) -> tuple[AlignmentChoice, float]:
-    """The layer, heads and shift with the lowest error rate on gold alignments, and that rate.
-
-    ``examples`` are source, target and links between their words. For each layer and shift the
-    best head is taken, then others are added as long as the mean aligns better.
-    """
-    pairs = list(
-        zip(
-            tokenizer.encode_batch([src for src, _, _ in examples], "src"),
-            tokenizer.encode_batch([tgt for _, tgt, _ in examples], "tgt"),
-            strict=True,
-        )
-    )
-    gold = [tuple(links) for _, _, links in examples]
-    n_layers, n_heads = model.config.decoder_layers, model.config.n_heads
-    kinds = [(layer, shift) for layer in range(n_layers) for shift in (False, True)]
-    tables: dict[tuple[int, bool], list[Array]] = {kind: [] for kind in kinds}
-    for weights, words in _attention(model, tokenizer, pairs):
-        for layer, shift in kinds:
-            tables[layer, shift].append(word_weights(weights[layer][int(shift)], words))
-
-    def rate(kind: tuple[int, bool], heads: tuple[int, ...]) -> float:
-        return alignment_error_rate([links_of(table, heads) for table in tables[kind]], gold)
-
-    best = [(*_grow_heads(partial(rate, kind), n_heads), kind) for kind in kinds]
-    error, heads, (layer, shift) = min(best)
-    return AlignmentChoice(layer, heads, shift), error
-
-
-def _grow_heads(
-    rate: Callable[[tuple[int, ...]], float], n_heads: int
-) -> tuple[float, tuple[int, ...]]:
-    """The lowest rate, and the heads with it, found by adding one head at a time."""
-    singles: list[tuple[int, ...]] = [(head,) for head in range(n_heads)]
-    error, heads = min((rate(candidate), candidate) for candidate in singles)
-    while len(heads) < n_heads:
-        wider = [tuple(sorted((*heads, h))) for h in range(n_heads) if h not in heads]
-        found, wider_heads = min((rate(candidate), candidate) for candidate in wider)
-        if found >= error:
-            break
-        error, heads = found, wider_heads
-    return error, heads
+            yield {name: w[row, :, : len(tgt) + 1, : len(src) + 1] for name, w in layers.items()}

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from dragoman.config_loading import load_config
 from dragoman.corpus.tasks import Example, generate
-from dragoman.decoding.alignment import alignment_error_rate, choose_alignment_heads
+from dragoman.decoding.alignment_choosing import alignment_error_rate, choose_alignment_heads
 from dragoman.decoding.loading import load
 from dragoman.decoding.translation import Translation
 from dragoman.decoding.translator import Translator
@@ -98,12 +98,12 @@ def draw_sentence(translator: Translator, text: str, path: Path) -> None:
     with torch.inference_mode():
         translator.model(batch.src_ids, batch.tgt_in, probe=probe)
     choice = translator.alignment or AlignmentChoice.default(translator.config.model)
-    weights = probe.weights[f"decoder.{choice.layer}.cross"][0, list(choice.heads)].mean(0)
+    weights = torch.stack([probe.weights[name][0, head] for name, head in choice.names]).mean(0)
     rows = weights[1:] if choice.shift else weights[:-1]  # the row that belongs to each piece
     draw_attention(
         rows[: len(translation.ids)].numpy(),
         [piece.replace("▁", " ").strip() or piece for piece in translation.tokens],
         [*(piece.replace("▁", " ").strip() or piece for piece in tokenizer.pieces(text)), "</s>"],
         path=path,
-        title=f"{text}\n{translation.text}\ncross-attention, decoder layer {choice.layer + 1}",
+        title=f"{text}\n{translation.text}\ncross-attention, mean of the heads that align",
     )

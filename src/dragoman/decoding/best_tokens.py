@@ -1,0 +1,65 @@
+"""The best few of all continuations of a sentence, found without sorting the vocabulary.
+
+A block of the vocabulary cannot hold one of the best k continuations unless its own best one is
+among the best k blocks. So the best of each block is found first, which is one fast pass, and only
+the tokens of k blocks are compared with each other.
+
+Letters: B sentences, N beams, R = B * N rows, V vocabulary, G blocks of a row.
+"""
+
+from __future__ import annotations
+
+import torch
+from torch import Tensor
+
+BLOCK = 64
+FEW = 4 * BLOCK  # vocabularies up to this size are sorted as they are
+
+
+def best_continuations(
+    log_probs: Tensor, so_far: Tensor, n_best: int
+) -> tuple[Tensor, Tensor, Tensor]:
+    """Log-probabilities, beams and tokens of the best: (R, V), (B, N) -> three times (B, n_best).
+
+    ``so_far`` has the log-probability of each beginning; the results are in falling order. Fewer
+    are given where there are fewer.
+
+    >>> log_probs = torch.tensor([[0.5, 0.3, 0.2], [0.1, 0.1, 0.8]]).log()
+    >>> values, beams, tokens = best_continuations(log_probs, torch.zeros(1, 2), n_best=2)
+    >>> beams.tolist(), tokens.tolist()
+    ([[1, 0]], [[2, 0]])
+    """
+    n_sentences, n_beams = so_far.shape
+    size = log_probs.size(1)
+    if size <= FEW:
+        totals = log_probs.view(n_sentences, n_beams, size) + so_far[:, :, None]
+        values, places = totals.flatten(1).topk(min(n_best, n_beams * size), dim=-1)
+        return values, places // size, places % size
+    candidates, beams, tokens = _candidates(log_probs, so_far, n_best)
+    values, places = candidates.topk(min(n_best, candidates.size(1)), dim=-1)
+    return values, beams.gather(1, places), tokens.gather(1, places)
+
+
+def _candidates(log_probs: Tensor, so_far: Tensor, n_best: int) -> tuple[Tensor, Tensor, Tensor]:
+    """Continuations among which the best are: log-probabilities, beams, tokens: (B, C) each."""
+    n_sentences, n_beams = so_far.shape
+    n_blocks, size = log_probs.size(1) // BLOCK, log_probs.size(1)
+    n_whole = n_blocks * BLOCK
+    blocks = log_probs[:, :n_whole].unflatten(1, (n_blocks, BLOCK))  # (R, G, 64)
+    best = blocks.amax(-1).view(n_sentences, n_beams, n_blocks) + so_far[:, :, None]
+    _, chosen = best.flatten(1).topk(min(n_best, n_beams * n_blocks), dim=-1)  # (B, k)
+    beams, numbers = chosen // n_blocks, chosen % n_blocks
+    rows = beams + n_beams * torch.arange(n_sentences, device=beams.device)[:, None]
+    inside = torch.arange(BLOCK, device=beams.device)
+    values = blocks[rows, numbers] + so_far.gather(1, beams)[:, :, None]  # (B, k, 64)
+    tokens = numbers[:, :, None] * BLOCK + inside
+    whole = (values, beams[:, :, None].expand_as(tokens), tokens)
+    if n_whole == size:
+        return whole[0].flatten(1), whole[1].flatten(1), whole[2].flatten(1)
+    # What the last block would hold is always compared.
+    rest = log_probs[:, n_whole:].view(n_sentences, n_beams, -1) + so_far[:, :, None]
+    last = torch.arange(n_whole, size, device=beams.device).expand_as(rest)
+    beam = torch.arange(n_beams, device=beams.device)[None, :, None].expand_as(rest)
+    found = zip(whole, (rest, beam, last), strict=True)
+    values, beams, tokens = (torch.cat([a.flatten(1), b.flatten(1)], dim=1) for a, b in found)
+    return values, beams, tokens
