@@ -44,6 +44,7 @@ def test_a_run_leaves_a_bundle_and_the_record_that_others_read(dragoman, tmp_pat
     keys = "config seed versions data params steps tokens seconds tokens_per_second peak_rss_mb"
     assert set(keys.split()) | {"best", "history_file"} <= record.keys()
     assert record["steps"] == 20
+    assert record["task"] == "copy"
     assert record["best"].keys() == {"step", "val_loss", "val_bleu"}
     assert {"files", "sentences"} <= record["data"].keys()
     assert (out / "training.png").stat().st_size > 1000

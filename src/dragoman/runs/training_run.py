@@ -194,13 +194,14 @@ class _Run:
     def _write(
         self, weights: dict[str, Tensor], state: TrainState, more: dict[str, Any]
     ) -> dict[str, Any]:
+        task = {} if self.request.task is None else {"task": self.request.task}
         record = make_record(
             self.config,
             state,
             world=self.world,
             params=self.n_params,
             data=self.setup.data,
-            more=more,
+            more={**task, **more},
         )
         if self.world.is_first:
             bundle.write_bundle(
