@@ -16,6 +16,7 @@ PUBLIC = [
     "DecoderOnly",
     "DragomanError",
     "EncoderOnly",
+    "Explanation",
     "ModelConfig",
     "Tokenizer",
     "TrainConfig",

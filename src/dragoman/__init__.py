@@ -21,6 +21,7 @@ __all__ = [
     "DecoderOnly",
     "DragomanError",
     "EncoderOnly",
+    "Explanation",
     "ModelConfig",
     "Tokenizer",
     "TrainConfig",
@@ -35,6 +36,7 @@ __all__ = [
 if TYPE_CHECKING:
     from dragoman import reference
     from dragoman.config import Config, DataConfig, DecodeConfig, ModelConfig, TrainConfig
+    from dragoman.decoding.explanation import Explanation
     from dragoman.decoding.loading import load
     from dragoman.decoding.translation import Translation
     from dragoman.decoding.translator import Translator
@@ -51,6 +53,7 @@ _HOMES = {
     "DecoderOnly": "dragoman.model.decoder_only",
     "DragomanError": "dragoman.errors",
     "EncoderOnly": "dragoman.model.encoder_only",
+    "Explanation": "dragoman.decoding.explanation",
     "ModelConfig": "dragoman.config",
     "Tokenizer": "dragoman.tokenize.tokenizer",
     "TrainConfig": "dragoman.config",

@@ -19,12 +19,13 @@ Letters: B sentences, S source length, N beams, R = B * N rows, V vocabulary, t 
 from __future__ import annotations
 
 from bisect import insort
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 
 import torch
 from torch import Tensor
 
+from dragoman.decoding.best_tokens import best_continuations
 from dragoman.decoding.hypothesis import Ending, Hypothesis, no_usable_probabilities
 from dragoman.decoding.length_penalty import best_attainable, length_penalty
 from dragoman.decoding.repetition import goes_in_circles, is_time_to_look
@@ -65,6 +66,10 @@ class Proposals:
     log_probs: Tensor  # (B, 2 N)
     parents: Tensor  # (B, 2 N) which beginning is continued, 0 … N - 1
     tokens: Tensor  # (B, 2 N)
+
+
+OnStep = Callable[[BeamState, Proposals, BeamState], None]
+"""Sees each step: the beginnings before it, what was proposed, the beginnings after it."""
 
 
 @dataclass
@@ -111,6 +116,7 @@ def beam_search(
     max_extra: int = 50,
     max_len: int | None = None,
     prefixes: Sequence[Sequence[int]] | None = None,
+    on_step: OnStep | None = None,
 ) -> list[list[Hypothesis]]:
     """The n_best translations of each source, best first: (B, S) -> B lists.
 
@@ -130,7 +136,10 @@ def beam_search(
     while True:
         log_probs = torch.log_softmax(scorer.step(ids, cache), dim=-1)  # (R, V)
         proposals = propose(state, log_probs)
+        before = state
         state, parents = grow(state, proposals, to_beat=finished.add(state, proposals))
+        if on_step is not None:
+            on_step(before, proposals, state)
         over = is_over(state, alpha)
         n_over = int(over.sum())
         if n_over == over.numel() or state.length >= int(rules.limits.max()):
@@ -167,18 +176,9 @@ def begin(rules: Rules, n_beams: int) -> tuple[BeamState, Tensor]:
 
 def propose(state: BeamState, log_probs: Tensor) -> Proposals:
     """The best 2 N continuations of each sentence, given those of one token: (R, V)."""
-    n_sentences, n_beams = state.log_probs.shape
     log_probs = state.rules.apply(log_probs, state.length, state.in_circles)
-    # The best 2 N of a sentence are among the best 2 N of its beginnings.
-    width = min(2 * n_beams, log_probs.size(1))
-    best, tokens = log_probs.topk(width, dim=-1)  # (R, W)
-    totals = best.view(n_sentences, n_beams, width) + state.log_probs[:, :, None]
-    totals, places = totals.flatten(1).topk(min(2 * n_beams, n_beams * width), dim=-1)
-    return Proposals(
-        log_probs=totals,
-        parents=places // width,
-        tokens=tokens.view(n_sentences, n_beams * width).gather(1, places),
-    )
+    n_proposed = 2 * state.log_probs.size(1)
+    return Proposals(*best_continuations(log_probs, state.log_probs, n_proposed))
 
 
 def grow(state: BeamState, proposals: Proposals, *, to_beat: Tensor) -> tuple[BeamState, Tensor]:

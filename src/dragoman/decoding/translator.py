@@ -10,20 +10,18 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import islice
 from pathlib import Path
-from typing import Any, Unpack
+from typing import TYPE_CHECKING, Unpack
 
 import numpy as np
 
-from dragoman.batches.batch import pad_sources
 from dragoman.batches.bucketing import plan_by_length
 from dragoman.config import Config
 from dragoman.corpus.pair import one_line
 from dragoman.decoding.alignment import AlignmentChoice, align
-from dragoman.decoding.ensemble import Ensemble
+from dragoman.decoding.engine import Engine, TorchEngine
 from dragoman.decoding.hypothesis import Hypothesis
 from dragoman.decoding.sampling import Sampling
-from dragoman.decoding.scorer import Scorer
-from dragoman.decoding.scoring import PairScore, score_ids
+from dragoman.decoding.scoring import PairScore
 from dragoman.decoding.segmenting import Segment, split_text
 from dragoman.decoding.settings import OnProgress, SearchSettings, TranslateOptions
 from dragoman.decoding.translation import (
@@ -37,6 +35,10 @@ from dragoman.decoding.translation import (
 from dragoman.errors import ConfigError
 from dragoman.model.transformer import Transformer
 from dragoman.tokenize.tokenizer import Tokenizer
+
+if TYPE_CHECKING:
+    from dragoman.decoding.explanation import Explanation
+    from dragoman.decoding.heads import Head
 
 CHUNK_LINES = 2048  # lines of a stream that are sorted and translated together
 # A short sentence takes room for max_extra more tokens, and so counts as at least this many.
@@ -67,11 +69,12 @@ class Translator:
     (True, '')
     """
 
-    models: tuple[Transformer, ...]
+    models: Sequence[Transformer]
     tokenizer: Tokenizer
     config: Config
     path: Path | None = None
     alignment: AlignmentChoice | None = None  # which attention aligns words; None: the default
+    engine: Engine | None = None  # who searches; None: our own search, with the models
 
     @property
     def model(self) -> Transformer:
@@ -87,9 +90,11 @@ class Translator:
 
     @property
     def _max_positions(self) -> int | None:
-        shapes = [model.config for model in self.models]
-        ends = [shape.max_positions for shape in shapes if shape.positions == "learned"]
-        return min(ends, default=None)
+        return self._engine.max_positions
+
+    @property
+    def _engine(self) -> Engine:
+        return self.engine or TorchEngine(self.models)
 
     def translate(
         self,
@@ -166,7 +171,37 @@ class Translator:
         """How likely the model finds each target, given its source."""
         src = self.tokenizer.encode_batch([src for src, _ in pairs], "src")
         tgt = self.tokenizer.encode_batch([tgt for _, tgt in pairs], "tgt")
-        return score_ids(self.models, list(zip(src, tgt, strict=True)), batch_tokens=batch_tokens)
+        return self._engine.score(list(zip(src, tgt, strict=True)), batch_tokens=batch_tokens)
+
+    def explain(
+        self,
+        text: str,
+        *,
+        beam: int | None = None,
+        length_penalty: float | None = None,
+        prefix: str | None = None,
+        prefix_ids: Sequence[int] | None = None,
+        heads_off: Sequence[Head] = (),
+        effects: bool = False,
+    ) -> Explanation:
+        """What the model does with one sentence: attention, alternatives, beam and flow.
+
+        ``prefix``, or ``prefix_ids``, is what the translation must begin with. ``heads_off`` are
+        heads to do without, such as ``("decoder.2.cross", 0)``. ``effects`` adds what each head is
+        worth and how every alternative goes on, which takes longer. The sentence is never split.
+        """
+        from dragoman.decoding.explaining import Question, explain
+
+        question = Question.of(
+            self, text, prefix=prefix, prefix_ids=prefix_ids, heads_off=heads_off
+        )
+        settings = SearchSettings.resolve(
+            self.config.decode,
+            beam=beam,
+            length_penalty=length_penalty,
+            max_len=self._max_positions,
+        )
+        return explain(self, question, settings, effects=effects)
 
     # --- lines and jobs --------------------------------------------------------------------------
 
@@ -200,12 +235,13 @@ class Translator:
         self, batch: Sequence[Job], settings: SearchSettings, first_line: int, alignments: bool
     ) -> list[Translation]:
         """The translation of each job, with its alternatives."""
-        src_ids = pad_sources([job.ids for job in batch]).to(self.model.output_weight.device)
         prefixes = [job.prefix for job in batch]
-        keys = [(first_line + job.line, job.part) for job in batch]
-        scorer: Scorer[Any] = self.model if len(self.models) == 1 else Ensemble(self.models)
-        forced = prefixes if any(prefixes) else None
-        found = settings.search(scorer, src_ids, prefixes=forced, keys=keys)
+        found = self._engine.search(
+            [job.ids for job in batch],
+            settings,
+            prefixes=prefixes if any(prefixes) else None,
+            keys=[(first_line + job.line, job.part) for job in batch],
+        )
         links = self._align(batch, found) if alignments else None
         return [
             with_alternatives(
