@@ -14,9 +14,10 @@ import gzip
 import itertools
 import json
 import resource
+import sys
 import tempfile
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -108,6 +109,12 @@ def peak_rss_mb() -> float:
     return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
 
 
+def measure(arguments: Sequence[str] = ()) -> dict[str, Any]:
+    """Every measurement, with the options of the command line."""
+    with tempfile.TemporaryDirectory() as folder:
+        return run(read_options(arguments), Path(folder))
+
+
 def run(options: argparse.Namespace, folder: Path) -> dict[str, Any]:
     """Every measurement, in the order in which training would need it."""
     results: dict[str, Any] = {}
@@ -138,25 +145,26 @@ def run(options: argparse.Namespace, folder: Path) -> dict[str, Any]:
     return results | {"peak_rss_mb": peak_rss_mb()}
 
 
-def main(arguments: list[str] | None = None) -> dict[str, Any]:
+def read_options(arguments: Sequence[str] | None = None) -> argparse.Namespace:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--vocab-size", type=int, default=4000)
     parser.add_argument("--batch-tokens", type=int, default=4096)
     parser.add_argument("--big", action="store_true", help="a corpus larger than comfort allows")
     parser.add_argument("--gigabytes", type=float, default=2.0, help="size of the big corpus")
     parser.add_argument("--json", action="store_true", help="print one JSON object")
-    options = parser.parse_args(arguments)
-    with tempfile.TemporaryDirectory() as folder:
-        results = run(options, Path(folder))
-    if options.json:
+    return parser.parse_args(arguments)
+
+
+def main() -> None:
+    results = measure(sys.argv[1:])
+    if read_options().json:
         print(json.dumps(results))
-        return results
+        return
     for name, value in results.items():
         shown = (
             value if isinstance(value, str) else f"{value:,.3f}" if value < 10 else f"{value:,.0f}"
         )
         print(f"{name:>32}  {shown}")
-    return results
 
 
 if __name__ == "__main__":

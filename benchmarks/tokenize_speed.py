@@ -64,24 +64,30 @@ def compare(kind: TokenizerKind, lines: list[str], *, repeats: int) -> dict[str,
     }
 
 
-def main(arguments: list[str] | None = None) -> dict[str, Any]:
+def measure(repeats: int = 9) -> dict[str, Any]:
+    """The text, its lines, and the comparison for each kind of tokenizer."""
+    name, lines = read_lines()
+    results = {kind: compare(kind, lines, repeats=repeats) for kind in KINDS}
+    return {"text": name, "lines": len(lines), **results}
+
+
+def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--repeats", type=int, default=9)
     parser.add_argument("--json", action="store_true", help="print one JSON object")
-    options = parser.parse_args(arguments)
-    name, lines = read_lines()
-    results = {kind: compare(kind, lines, repeats=options.repeats) for kind in KINDS}
+    options = parser.parse_args()
+    found = measure(options.repeats)
     if options.json:
-        print(json.dumps({"text": name, "lines": len(lines), **results}))
-        return results
-    print(f"{name}: {len(lines):,} lines")
-    for kind, result in results.items():
+        print(json.dumps(found))
+        return
+    print(f"{found['text']}: {found['lines']:,} lines")
+    for kind in KINDS:
+        result = found[kind]
         print(
             f"  {kind:8} ours {result['sentences_per_second']:>9,.0f}/s"
             f"  sentencepiece {result['sentencepiece_sentences_per_second']:>9,.0f}/s"
             f"  ratio {result['ratio']:.2f}"
         )
-    return results
 
 
 if __name__ == "__main__":

@@ -37,6 +37,7 @@ ROOMS = (
     "export",
     "runs",  # whole runs from text to bundle, which use all of the above
     "experiments",
+    "bench",  # ourselves beside others
     "cli",
 )
 

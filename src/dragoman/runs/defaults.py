@@ -40,8 +40,8 @@ SYMBOL_TASKS: dict[str, Any] = {
     "train.warmup_steps": 50,
     "train.optimizer": "adam",
     "train.clip_norm": 1.0,
-    "train.steps": 600,
-    "train.validate_every": 200,
+    "train.steps": 1000,
+    "train.validate_every": 250,
     "train.checkpoint_every": 0,
     "train.log_every": 20,
 }

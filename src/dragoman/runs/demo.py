@@ -11,10 +11,8 @@ from dragoman.corpus.tasks import Example, generate
 from dragoman.decoding.alignment_choosing import alignment_error_rate, choose_alignment_heads
 from dragoman.decoding.loading import load
 from dragoman.decoding.translation import Translation
-from dragoman.decoding.translator import Translator
 from dragoman.evaluation.scores import bleu_score
-from dragoman.model.attention import Probe
-from dragoman.pictures.heatmap import draw_attention
+from dragoman.pictures.explained import draw_explanation
 from dragoman.runs.setup import TrainRequest
 from dragoman.runs.sources import TaskSource
 from dragoman.runs.training_run import Outcome, train
@@ -73,7 +71,7 @@ def judge_demo(out: Path) -> Judged:
     # Links are judged where both sides have the same words: elsewhere there is no gold for them.
     links = [t.alignment or () for t, is_right in zip(translations, right, strict=True) if is_right]
     gold = [e.alignment or () for e, is_right in zip(examples, right, strict=True) if is_right]
-    draw_sentence(translator, SENTENCE, out / PICTURE)
+    draw_explanation(translator.explain(SENTENCE), out / PICTURE)
     return Judged(
         examples=examples,
         translations=translations,
@@ -83,27 +81,3 @@ def judge_demo(out: Path) -> Judged:
         picture=out / PICTURE,
     )
 
-
-def draw_sentence(translator: Translator, text: str, path: Path) -> None:
-    """Draw where each piece of a translation looks in its source, by the heads that align."""
-    import torch
-
-    from dragoman.batches.batch import make_batch
-    from dragoman.decoding.alignment import AlignmentChoice
-
-    tokenizer = translator.tokenizer
-    src_ids = tokenizer.encode(text)
-    translation = translator.translate([text])[0]
-    batch, probe = make_batch([(src_ids, translation.ids)]), Probe()
-    with torch.inference_mode():
-        translator.model(batch.src_ids, batch.tgt_in, probe=probe)
-    choice = translator.alignment or AlignmentChoice.default(translator.config.model)
-    weights = torch.stack([probe.weights[name][0, head] for name, head in choice.names]).mean(0)
-    rows = weights[1:] if choice.shift else weights[:-1]  # the row that belongs to each piece
-    draw_attention(
-        rows[: len(translation.ids)].numpy(),
-        [piece.replace("▁", " ").strip() or piece for piece in translation.tokens],
-        [*(piece.replace("▁", " ").strip() or piece for piece in tokenizer.pieces(text)), "</s>"],
-        path=path,
-        title=f"{text}\n{translation.text}\ncross-attention, mean of the heads that align",
-    )
