@@ -45,7 +45,7 @@ def _candidates(log_probs: Tensor, so_far: Tensor, n_best: int) -> tuple[Tensor,
     n_sentences, n_beams = so_far.shape
     n_blocks, size = log_probs.size(1) // BLOCK, log_probs.size(1)
     n_whole = n_blocks * BLOCK
-    blocks = log_probs[:, :n_whole].unflatten(1, (n_blocks, BLOCK))  # (R, G, 64)
+    blocks = log_probs[:, :n_whole].view(-1, n_blocks, BLOCK)  # (R, G, 64)
     best = blocks.amax(-1).view(n_sentences, n_beams, n_blocks) + so_far[:, :, None]
     _, chosen = best.flatten(1).topk(min(n_best, n_beams * n_blocks), dim=-1)  # (B, k)
     beams, numbers = chosen // n_blocks, chosen % n_blocks

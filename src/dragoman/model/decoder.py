@@ -91,10 +91,10 @@ class DecoderLayer(nn.Module):
     def _step_self(self, x: Tensor, kept: LayerCache, length: int, view: View) -> Tensor:
         attention = self.self_attention
         own, both = attention.widths[0], attention.widths[1:]
-        q, new = attention.qkv(x).split([own, sum(both)], dim=-1)  # (B, N, H * K), (B, N, E)
+        q, new = torch.split(attention.qkv(x), [own, sum(both)], dim=-1)  # (B, N, H * K), (B, N, E)
         if view.rotation is not None:
             q, new = _rotate(q, new, view.rotation, attention)
-        k, v = kept.append(new, length).split(both, dim=-1)  # (B, (length + 1) * N, H * K)
+        k, v = torch.split(kept.append(new, length), both, dim=-1)  # (B, (length + 1) * N, H * K)
         q, k, v = (split_heads(part, attention.n_heads) for part in (q, k, v))
         return attention.out(attention.attend(q, k, v, view))
 
@@ -160,6 +160,6 @@ def _rotate(
     q: Tensor, new: Tensor, rotation: Rotation, attention: MultiHeadAttention
 ) -> tuple[Tensor, Tensor]:
     """Queries (B, N, H * K), and keys and values (B, N, E), with rotary positions in them."""
-    k, v = new.split(attention.widths[1:], dim=-1)
+    k, v = torch.split(new, attention.widths[1:], dim=-1)
     turned = [merge_heads(rotation(split_heads(part, attention.n_heads))) for part in (q, k)]
     return turned[0], torch.cat([turned[1], v], dim=-1)

@@ -80,4 +80,3 @@ def judge_demo(out: Path) -> Judged:
         alignment_error_rate=alignment_error_rate(links, gold),
         picture=out / PICTURE,
     )
-
