@@ -74,7 +74,7 @@ def translators(files, monkeypatch):
         "one": Stand(dict(zip(SRC, OUT, strict=True))),
         "two": Stand(dict(zip(SRC, REF, strict=True))),
     }
-    monkeypatch.setattr(loading, "load", lambda path, device: stands[path.name])
+    monkeypatch.setattr(loading, "load", lambda path, **how: stands[path.name])
     return stands
 
 

@@ -25,9 +25,9 @@ def test_a_loaded_bundle_translates_as_what_was_saved(translator, save_bundle):
 
 
 def test_the_choice_of_heads_comes_from_the_record(translator, save_bundle):
-    stored = {"layer": 0, "heads": [1], "shift": False}
+    stored = {"heads": [[0, 1]], "shift": False}
     loaded = dragoman.load(save_bundle(translator, alignment=stored))
-    assert loaded.alignment == AlignmentChoice(0, (1,), False)
+    assert loaded.alignment == AlignmentChoice(((0, 1),), False)
 
 
 def test_several_bundles_are_an_ensemble(translator, save_bundle):

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from dragoman.cli.counter import Counter
+from dragoman.cli.engine_options import EngineOption, Int8Option, engine_keywords
 from dragoman.cli.options import JsonOption, examples
 from dragoman.cli.output import print_json, result, say, table
 from dragoman.errors import ConfigError
@@ -75,6 +76,8 @@ def evaluate(
     batch_tokens: Annotated[
         int, typer.Option(min=1, help="Source tokens translated at a time, times the beam.")
     ] = 4096,
+    engine: EngineOption = None,
+    int8: Int8Option = False,
     device: Annotated[
         str | None, typer.Option(help="cpu, cuda, cuda:1, …; a GPU if there is one.")
     ] = None,
@@ -93,7 +96,8 @@ def evaluate(
     _check_request(runs or [], src, ref or [], hyp=hyp or [], report=report, settings=settings)
     texts = _read(src, ref or [], hyp or [], limit=limit)
     search = {"beam": beam, "length_penalty": length_penalty, "batch_tokens": batch_tokens}
-    outputs = [_translate(run, texts.sources or [], search, device=device) for run in runs or []]
+    how = {"device": device, **engine_keywords(engine, int8)}
+    outputs = [_translate(run, texts.sources or [], search, how) for run in runs or []]
     outputs += texts.outputs
     _warn(outputs, texts, tokenize)
     judgement = judge(outputs, texts.references, settings=settings)
@@ -160,13 +164,13 @@ def _read(
 
 
 def _translate(
-    run: Path, sources: Sequence[str], search: dict[str, Any], *, device: str | None
+    run: Path, sources: Sequence[str], search: dict[str, Any], how: dict[str, Any]
 ) -> Output:
     """The run's translations, with the time they took; loading the model is not counted."""
     from dragoman.decoding.loading import load
     from dragoman.evaluation.judging import Output
 
-    translator = load(run, device=device)
+    translator = load(run, **how)
     with Counter(f"sentences translated by {run}", len(sources)) as counter:
         started = time.monotonic()
         found = translator.translate(list(sources), **search, on_progress=counter)

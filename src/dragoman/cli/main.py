@@ -19,7 +19,21 @@ from typing import Annotated
 import typer
 
 from dragoman import __version__
-from dragoman.cli import average, corpus, demo, evaluate, info, runs, score, train, translate
+from dragoman.cli import (
+    average,
+    bench,
+    corpus,
+    demo,
+    evaluate,
+    explain,
+    export,
+    info,
+    runs,
+    score,
+    serve,
+    train,
+    translate,
+)
 from dragoman.cli.options import examples
 from dragoman.cli.output import result, say
 from dragoman.errors import DragomanError
@@ -45,9 +59,13 @@ app.command(epilog=train.EPILOG)(train.train)
 app.command(epilog=translate.EPILOG)(translate.translate)
 app.command(epilog=evaluate.EPILOG)(evaluate.evaluate)
 app.command(epilog=score.EPILOG)(score.score)
+app.command(epilog=explain.EPILOG)(explain.explain)
+app.command(epilog=serve.EPILOG)(serve.serve)
+app.command(epilog=export.EPILOG)(export.export)
 app.command(epilog=average.EPILOG)(average.average)
 app.command(epilog=runs.EPILOG)(runs.runs)
 app.command(epilog=info.EPILOG)(info.info)
+app.add_typer(bench.app, name="bench")
 
 
 def _print_version(wanted: bool) -> None:

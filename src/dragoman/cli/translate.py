@@ -9,6 +9,12 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from dragoman.cli.engine_options import (
+    EngineOption,
+    Int8Option,
+    engine_identity,
+    engine_keywords,
+)
 from dragoman.cli.options import JsonOption, examples
 from dragoman.cli.output import print_json, say
 from dragoman.errors import ConfigError
@@ -27,6 +33,7 @@ EPILOG = examples(
     "dragoman translate runs/one --ensemble runs/two --ensemble runs/three news.de",
     "dragoman translate runs/deen news.de --sample --temperature 0.8 --top-p 0.9 --seed 7",
     "dragoman translate runs/deen news.de --shard 2/8 -o news.en.2",
+    "dragoman translate runs/deen news.de --engine ctranslate2 --int8",
 )
 
 
@@ -93,6 +100,8 @@ def translate(
         str | None,
         typer.Option(metavar="I/N", help="Only part I of N of the file; parts join to the whole."),
     ] = None,
+    engine: EngineOption = None,
+    int8: Int8Option = False,
     device: Annotated[str | None, typer.Option(help="cpu, cuda, cuda:1, …; chosen.")] = None,
     as_json: JsonOption = False,
 ) -> None:
@@ -108,7 +117,8 @@ def translate(
         raise ConfigError("--json prints on stdout: leave --out away, or send stdout to a file")
     sampling = _sampling(sample, temperature=temperature, top_k=top_k, top_p=top_p, seed=seed)
     lines = open_lines(file, shard)
-    translator = load(run, *(ensemble or ()), device=device)
+    how = engine_keywords(engine, int8)
+    translator = load(run, *(ensemble or ()), device=device, **how)
     options: TranslateOptions = {
         "beam": beam,
         "n_best": n_best,
@@ -119,6 +129,7 @@ def translate(
         "alignments": alignments,
     }
     form = _Form(translator, options, prefix, scores=scores)
+    form.described |= engine_identity(run, how)
     if as_json:
         found = [t.to_dict() for _, chunk in form.chunks(lines) for t in chunk]
         print_json({"translations": found})

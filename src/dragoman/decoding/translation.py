@@ -56,16 +56,20 @@ NOTHING = Translation("", score=0.0, log_prob=0.0)
 
 
 def make_translation(
-    hypothesis: Hypothesis, tokenizer: Tokenizer, alignment: Links | None
+    hypothesis: Hypothesis,
+    tokenizer: Tokenizer,
+    alignment: Links | None,
+    *,
+    text: str | None = None,
 ) -> Translation:
-    """The translation that a hypothesis stands for."""
+    """The translation that a hypothesis stands for; ``text`` is that of its ids, if it is known."""
     notes: dict[str, tuple[Note, ...]] = {
         "limit": ("stopped_at_limit",),
         "repetition": ("repetition",),
     }
     return Translation(
         # A model that spells in bytes may spell a line end; one line in is one line out.
-        text=one_line(tokenizer.decode(hypothesis.ids)),
+        text=one_line(tokenizer.decode(hypothesis.ids) if text is None else text),
         score=hypothesis.score,
         log_prob=hypothesis.log_prob,
         tokens=tuple(tokenizer.piece(number) for number in hypothesis.ids),

@@ -243,15 +243,14 @@ class Translator:
             keys=[(first_line + job.line, job.part) for job in batch],
         )
         links = self._align(batch, found) if alignments else None
-        return [
-            with_alternatives(
-                [
-                    make_translation(h, self.tokenizer, None if links is None else next(links))
-                    for h in ranked
-                ]
-            )
-            for ranked in found
-        ]
+        # All at once: a tokenizer takes longer to begin than to decode a sentence.
+        texts = iter(self.tokenizer.decode_batch([h.ids for ranked in found for h in ranked]))
+
+        def make(hypothesis: Hypothesis) -> Translation:
+            alignment = None if links is None else next(links)
+            return make_translation(hypothesis, self.tokenizer, alignment, text=next(texts))
+
+        return [with_alternatives([make(h) for h in ranked]) for ranked in found]
 
     def _align(
         self, batch: Sequence[Job], found: Sequence[Sequence[Hypothesis]]

@@ -103,6 +103,7 @@ class Int8Transformer(Transformer):
     def __init__(self, exact: Transformer) -> None:
         nn.Module.__init__(self)
         self.config = exact.config
+        self.src_positions, self.tgt_positions = exact.src_positions, exact.tgt_positions
         for name, part in exact.named_children():
             setattr(self, name, part)
         self.project = Int8Linear(exact.output_weight, None)
