@@ -15,6 +15,7 @@ from dragoman.config import Config, DataConfig, ModelConfig
 from dragoman.export.onnx import export_onnx
 from dragoman.model.transformer import Transformer
 from dragoman.tokenize.tokenizer import Tokenizer
+from dragoman.tokenize.vocabulary import EOS_ID
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
 
@@ -40,6 +41,8 @@ def test_onnx_translates_without_pytorch_what_we_translate_greedily(tmp_path):
     tokenizer = Tokenizer.train([("1 2 3 4 5 6", "6 5 4 3 2 1")], data, seed=1)
     shape = ModelConfig(d_model=8, n_heads=2, n_layers=1, d_ff=8, vocab_size=10, tie="none")
     weights = {name: 2 * w.numpy() for name, w in Transformer(shape).state_dict().items()}
+    towards_end = weights["output.weight"][EOS_ID]
+    weights["decoder.layers.0.feed_forward_norm.bias"] += towards_end / 2
     write_bundle(
         tmp_path / "run",
         config=Config(model=shape, data=data),
