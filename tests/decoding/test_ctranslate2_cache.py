@@ -35,6 +35,15 @@ def test_changed_weights_are_converted_again(translator, save_bundle):
     assert [t.ids for t in after] != [t.ids for t in before]  # control
 
 
+def test_a_conversion_of_an_earlier_converter_is_made_again(translator, save_bundle, monkeypatch):
+    folder = save_bundle(translator)
+    note = converted(folder, "float32") / "export.json"
+    before = note.read_text()
+    monkeypatch.setattr(ctranslate2_cache, "REVISION", -1)
+    converted(folder, "float32")
+    assert note.read_text() != before
+
+
 def test_each_quantization_has_a_place_of_its_own(translator, save_bundle):
     folder = save_bundle(translator)
     load(folder, engine="ctranslate2")

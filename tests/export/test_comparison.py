@@ -67,6 +67,13 @@ def test_pieces_are_drawn_where_there_are_no_files(make_bundle, tokenizer, recor
     assert all(4 <= number < tokenizer.src_vocab_size for ids in sources for number in ids)
 
 
+def test_the_task_that_the_record_names_is_taken(make_bundle, tokenizer):
+    sources, texts = pick_sources(make_bundle(record={"task": "reverse"}), tokenizer)
+    assert texts == "its task"
+    expected = [each.src for each in generate("reverse", 20, split="valid")]
+    assert sources == tokenizer.encode_batch(expected)
+
+
 @pytest.mark.parametrize(
     ("task", "data"),
     [

@@ -21,6 +21,7 @@ from dragoman import __version__, atomic
 from dragoman.bundle import CONFIG, TOKENIZER, WEIGHTS, Bundle, read_bundle, read_config
 from dragoman.decoding.ctranslate2_conversion import (
     NOTE,
+    REVISION,
     Quantization,
     check_convertible,
     ctranslate2,
@@ -51,7 +52,8 @@ def converted(path: Path, quantization: Quantization) -> Path:
 
 def fingerprint(path: Path) -> str:
     """A hash of all that decides a conversion: weights, configuration, tokenizer, versions."""
-    digest = hashlib.sha256(f"{__version__} {ctranslate2().__version__}".encode())
+    versions = f"{__version__} {REVISION} {ctranslate2().__version__}"
+    digest = hashlib.sha256(versions.encode())
     for file in (path / CONFIG, path / WEIGHTS, *sorted((path / TOKENIZER).rglob("*"))):
         if file.is_file():
             with file.open("rb") as opened:

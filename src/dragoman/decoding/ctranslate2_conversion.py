@@ -29,6 +29,7 @@ Quantization = Literal["float32", "int8", "int8_float32", "int16", "float16", "b
 QUANTIZATIONS: tuple[Quantization, ...] = get_args(Quantization)
 Weights = Mapping[str, NDArray[np.float32]]
 MODEL, NOTE = "model.bin", "export.json"
+REVISION = 1  # of this conversion: one more with each change, so that kept ones are made again
 LAYER_NORM_EPSILON = 1e-5  # PyTorch's
 TINY = 1e-30
 # CTranslate2 takes the waves as a table, and a table has an end: 4 times what a source may have,

@@ -6,8 +6,9 @@ search; then each scores our translation.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass
+from functools import partial
 from itertools import islice
 from pathlib import Path
 from typing import Any
@@ -105,17 +106,20 @@ def _greedy(*engines: Engine) -> SearchSettings:
 def pick_sources(bundle: Bundle, tokenizer: Tokenizer) -> tuple[list[list[int]], str]:
     """Ids of sentences that suit a model, and where they came from.
 
-    Its own validation files where they are still there; else the built-in grammar where the
-    tokenizer knows its words; else pieces of the vocabulary by chance.
+    Its own validation files where they are still there; else the built-in task it was trained on;
+    else the built-in grammar where the tokenizer knows its words; else pieces by chance.
     """
     config = bundle.config
     longest = config.data.max_length
     if config.model.positions == "learned":
         longest = min(longest, config.model.max_positions // 2)
-    for texts, name in (
-        (_validation_texts(bundle), "its validation files"),
-        (_grammar_texts(tokenizer), "the built-in grammar"),
-    ):
+    candidates: list[tuple[Callable[[], list[str]], str]] = [
+        (partial(_validation_texts, bundle), "its validation files"),
+        (partial(_task_texts, bundle), "its task"),
+        (partial(_grammar_texts, tokenizer), "the built-in grammar"),
+    ]
+    for find, name in candidates:
+        texts = find()
         ids = tokenizer.encode_batch(texts, "src") if texts else []
         fitting = [each for each in ids if 0 < len(each) < longest]
         if fitting:
@@ -142,6 +146,17 @@ def _validation_texts(bundle: Bundle) -> list[str]:
         found = (pair.src for pair in pairs if pair.src.strip())
         return list(islice(found, 2 * N_SENTENCES))
     except (DragomanError, OSError):
+        return []
+
+
+def _task_texts(bundle: Bundle) -> list[str]:
+    """Sources of the built-in task that the record names, if it names one."""
+    task = bundle.record.get("task")
+    if task not in TASKS:
+        return []
+    try:
+        return [each.src for each in generate(task, N_SENTENCES, split="valid")]
+    except DragomanError:  # so many different ones do not exist
         return []
 
 
