@@ -197,3 +197,50 @@ def save_bundle(tmp_path: Path, tokenizer: Tokenizer) -> Callable[..., Path]:
         return tmp_path / name
 
     return save
+
+
+# --- attention that a test sets, to read alignments from ------------------------------------------
+
+
+class Staged:
+    """A model whose attention the test sets: (layer, head, shift) looks at the word it reverses."""
+
+    config = ModelConfig(d_model=8, n_heads=2, n_layers=3, d_ff=8, vocab_size=20)
+    output_weight = torch.zeros(1)
+
+    def __init__(self, *good):
+        self.good = good
+
+    def __call__(self, src_ids, tgt_in, *, probe):
+        n_src, n_tgt = src_ids.size(1), tgt_in.size(1)
+        real = (src_ids != 0).sum(1) - 1  # without EOS
+        for layer in range(3):
+            weights = torch.zeros(src_ids.size(0), 2, n_tgt, n_src)
+            weights[..., 0] = 0.1  # a little of everything at the first word
+            for _, head, shift in [g for g in self.good if g[0] == layer]:
+                for row, n in enumerate(real.tolist()):
+                    for t in range(n):
+                        weights[row, head, t + shift, n - 1 - t] = 0.4
+            weights[..., -1] = 0.5  # EOS or padding, which must not matter
+            probe.weights[f"decoder.{layer}.cross"] = weights
+
+
+@pytest.fixture
+def staged() -> type[Staged]:
+    return Staged
+
+
+@pytest.fixture(scope="session")
+def symbols() -> Tokenizer:
+    return Tokenizer.train([("1 2 3 4", "4 3 2 1")], DataConfig(tokenizer="symbols"), seed=1)
+
+
+@pytest.fixture
+def reversed_examples() -> list[tuple[str, str, list[tuple[int, int]]]]:
+    """Sequences with their reverse, and which symbol is which."""
+    examples = []
+    for text in ("1 2 3", "2 4", "3 1 2 4", "4 4 1"):
+        words = text.split()
+        n = len(words)
+        examples.append((text, " ".join(words[::-1]), [(n - 1 - t, t) for t in range(n)]))
+    return examples
