@@ -7,6 +7,7 @@
     ├── BundleError          a bundle, run or checkpoint that cannot be read or written
     ├── InputTooLongError    more tokens than the model can take
     ├── MissingExtraError    an optional package that is not installed
+    ├── ExportError          an export that is not the model it was made from; exits with 1
     └── TrainingError        a run that cannot go on (NaN loss, a rank that failed); exits with 1
 
 Every message says what went wrong, where, and what to do about it.
@@ -64,6 +65,13 @@ class MissingExtraError(DragomanError):
             f"{purpose} needs the package {package!r}, which is not installed.\n"
             f"  Install it with: pip install 'dragoman[{extra}]'"
         )
+
+
+class ExportError(DragomanError):
+    """An export that does not say what the model says, and was thrown away."""
+
+    kind = "export error"
+    exit_code = 1
 
 
 class TrainingError(DragomanError):

@@ -11,9 +11,8 @@ pytest.importorskip("ctranslate2")
 from dragoman.bundle import read_bundle
 from dragoman.decoding.ctranslate2_conversion import pieces_of
 from dragoman.decoding.loading import load
-from dragoman.errors import BundleError, ConfigError
+from dragoman.errors import BundleError, ConfigError, ExportError
 from dragoman.export import comparison
-from dragoman.export.comparison import ExportError
 from dragoman.export.ctranslate2 import export_ctranslate2
 
 TEXTS = ["1 2 3", "", "29 28 27 26 25", "7", "3 3 3 3 4 4 4 4 5", "11 12"]

@@ -21,7 +21,7 @@ from dragoman.corpus.reading import KINDS, open_corpus
 from dragoman.corpus.tasks import TASKS, generate
 from dragoman.decoding.engine import Engine
 from dragoman.decoding.settings import SearchSettings
-from dragoman.errors import DragomanError
+from dragoman.errors import DragomanError, ExportError
 from dragoman.tokenize.tokenizer import Tokenizer
 from dragoman.tokenize.vocabulary import SPECIAL_PIECES
 
@@ -29,13 +29,6 @@ N_SENTENCES = 100
 AT_ONCE = 20  # sentences of a batch
 MUST_EQUAL = 0.99  # of an export that rounds nothing
 PIECES_A_WORD = 2.0  # a tokenizer that cuts words finer than this was made for another language
-
-
-class ExportError(DragomanError):
-    """An export that does not say what the model says, and was thrown away."""
-
-    kind = "export error"
-    exit_code = 1
 
 
 @dataclass(frozen=True)
