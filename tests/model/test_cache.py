@@ -4,6 +4,7 @@ import pytest
 import torch
 from torch.testing import assert_close as assert_near
 
+from dragoman.model.attention import View
 from dragoman.model.cache import DecoderCache, LayerCache
 from dragoman.model.transformer import Transformer
 
@@ -21,11 +22,13 @@ def numbered_cache(n_sentences=2, n_beams=3, length=2, capacity=4):
     sentences = torch.arange(float(n_sentences)).view(-1, 1, 1, 1)
     layer = LayerCache(
         own=sentences[..., 0].expand(-1, capacity * n_beams, 27).clone(),
+        widths=[12, 15],
+        n_heads=3,
         memory_keys=sentences.expand(-1, 3, 7, 4).clone(),
         memory_values=sentences.expand(-1, 3, 7, 5).clone(),
     )
     mask = (sentences == 0).expand(-1, 1, 1, 7)
-    cache = DecoderCache([layer], mask, n_beams)
+    cache = DecoderCache([layer], View(mask=mask), n_beams)
     for _ in range(length):
         cache.open_position()
         cache.length += 1
@@ -39,9 +42,11 @@ def seen(cache, row):
 
 def test_append_writes_one_position_of_all_beams_and_gives_all_up_to_it():
     layer = numbered_cache().layers[0]
-    entries = layer.append(torch.full((2, 3, 27), 9.0), 2)
-    assert entries.shape == (2, 9, 27)
-    assert entries[1, :, 0].tolist() == [1, 1, 1, 1, 1, 1, 9, 9, 9]
+    keys, values = layer.append(torch.full((6, 27), 9.0), 2)
+    assert keys.shape == (2, 3, 9, 4)
+    assert values.shape == (2, 3, 9, 5)
+    assert keys[1, 2, :, 0].tolist() == [1, 1, 1, 1, 1, 1, 9, 9, 9]
+    assert values[1, 2, :, 4].tolist() == [1, 1, 1, 1, 1, 1, 9, 9, 9]
     assert layer.own[1, 9:, 0].tolist() == [1, 1, 1]
 
 
@@ -84,7 +89,7 @@ def test_keep_leaves_whole_sentences_with_their_beams_and_memory():
     assert layer.own[:, :6, 0].tolist() == [[2] * 6, [0] * 6]
     assert layer.memory_keys[:, 0, 0, 0].tolist() == [2, 0]
     assert layer.memory_values[:, 0, 0, 0].tolist() == [2, 0]
-    assert cache.memory_mask[:, 0, 0, 0].tolist() == [False, True]
+    assert cache.memory_view.mask[:, 0, 0, 0].tolist() == [False, True]
     assert seen(cache, 0) == [2, 5]
     assert seen(cache, 3) == [0, 3]
 
@@ -108,8 +113,8 @@ def test_cross_attention_is_kept_once_a_sentence_and_not_once_a_beam(any_config,
 
 def test_a_batch_without_padding_needs_no_mask(make_config, make_ids):
     model = Transformer(make_config()).eval()
-    assert model.start(make_ids(5, 5), n_beams=1, capacity=7).memory_mask is None
-    assert model.start(make_ids(5, 3), n_beams=1, capacity=7).memory_mask.shape == (2, 1, 1, 5)
+    assert model.start(make_ids(5, 5), n_beams=1, capacity=7).memory_view.mask is None
+    assert model.start(make_ids(5, 3), n_beams=1, capacity=7).memory_view.mask.shape == (2, 1, 1, 5)
 
 
 @pytest.mark.parametrize("n_beams", [1, 3])

@@ -77,4 +77,4 @@ def test_a_step_without_memory_in_the_cache_is_refused(make_config, shake, rando
     decoder = shake(Decoder(make_config(), 1))
     cache = decoder.start(None, None, n_sentences=2, n_beams=1, capacity=3)
     with pytest.raises(ValueError, match="no memory"):
-        decoder.step(random(2, 1, 12), cache, View())
+        decoder.step(random(2, 12), cache, View())

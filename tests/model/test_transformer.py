@@ -1,3 +1,4 @@
+import copy
 from functools import partial
 
 import pytest
@@ -273,3 +274,26 @@ def test_exporting_a_model_leaves_it_as_it_was(make_config, make_ids):
     logits = model(src_ids, tgt_ids)
     assert type(logits) is torch.Tensor
     assert_near(exported(src_ids, tgt_ids), logits)
+
+
+def test_few_rows_take_the_output_matrix_the_other_way_round_and_follow_its_changes(make_config):
+    model = Transformer(make_config()).eval()
+    hidden = torch.randn(3, model.config.d_model)
+    for _ in range(2):
+        with torch.inference_mode():
+            found = model.logits(hidden)
+        assert_close(found, hidden @ model.output_weight.t(), atol=1e-5)
+        with torch.no_grad():
+            model.output_weight.mul_(2.0)
+
+
+def test_a_copy_of_a_model_that_has_decoded_follows_its_own_weights(make_config):
+    model = Transformer(make_config()).eval()
+    hidden = torch.randn(3, model.config.d_model)
+    with torch.inference_mode():
+        model.logits(hidden)
+    other = copy.deepcopy(model)
+    other.load_state_dict({k: v + 1 for k, v in model.state_dict().items()})
+    with torch.inference_mode():
+        found = other.logits(hidden)
+    assert_close(found, hidden @ other.output_weight.t(), atol=1e-5)

@@ -31,6 +31,7 @@ from dragoman.decoding.length_penalty import best_attainable, length_penalty
 from dragoman.decoding.repetition import goes_in_circles, is_time_to_look
 from dragoman.decoding.rules import Rules, make_rules
 from dragoman.decoding.scorer import C, Scorer
+from dragoman.model.log_sums import log_sums
 from dragoman.tokenize.vocabulary import BOS_ID, EOS_ID
 
 # Sentences that have ended are taken out when they are so large a share of the batch: copying the
@@ -134,8 +135,7 @@ def beam_search(
     cache = scorer.start(src_ids, n_beams=beam_size, capacity=int(rules.limits.max()))
     state, ids = begin(rules, beam_size)
     while True:
-        log_probs = torch.log_softmax(scorer.step(ids, cache), dim=-1)  # (R, V)
-        proposals = propose(state, log_probs)
+        proposals = propose(state, scorer.step(ids, cache))
         before = state
         state, parents = grow(state, proposals, to_beat=finished.add(state, proposals))
         if on_step is not None:
@@ -174,11 +174,13 @@ def begin(rules: Rules, n_beams: int) -> tuple[BeamState, Tensor]:
     return state, torch.full((n_sentences * n_beams,), BOS_ID, device=device)
 
 
-def propose(state: BeamState, log_probs: Tensor) -> Proposals:
-    """The best 2 N continuations of each sentence, given those of one token: (R, V)."""
-    log_probs = state.rules.apply(log_probs, state.length, state.in_circles)
-    n_proposed = 2 * state.log_probs.size(1)
-    return Proposals(*best_continuations(log_probs, state.log_probs, n_proposed))
+def propose(state: BeamState, logits: Tensor) -> Proposals:
+    """The best 2 N continuations of each sentence, given the logits of one token: (R, V)."""
+    # What makes logits log-probabilities is the same for a whole row, so the row's beginning bears
+    # it, and nothing is subtracted from the vocabulary.
+    so_far = state.log_probs - log_sums(logits).view(state.log_probs.shape)  # (B, N)
+    logits = state.rules.apply(logits, state.length, state.in_circles)
+    return Proposals(*best_continuations(logits, so_far, 2 * state.log_probs.size(1)))
 
 
 def grow(state: BeamState, proposals: Proposals, *, to_beat: Tensor) -> tuple[BeamState, Tensor]:

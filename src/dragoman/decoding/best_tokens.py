@@ -21,8 +21,9 @@ def best_continuations(
 ) -> tuple[Tensor, Tensor, Tensor]:
     """Log-probabilities, beams and tokens of the best: (R, V), (B, N) -> three times (B, n_best).
 
-    ``so_far`` has the log-probability of each beginning; the results are in falling order. Fewer
-    are given where there are fewer.
+    ``so_far`` is added to all of a row: the log-probability of its beginning and, where the row
+    has logits, less the logarithm of their sum. The results are in falling order; fewer are given
+    where there are fewer.
 
     >>> log_probs = torch.tensor([[0.5, 0.3, 0.2], [0.1, 0.1, 0.8]]).log()
     >>> values, beams, tokens = best_continuations(log_probs, torch.zeros(1, 2), n_best=2)

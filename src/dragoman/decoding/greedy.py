@@ -17,10 +17,11 @@ from dragoman.decoding.length_penalty import length_penalty
 from dragoman.decoding.repetition import goes_in_circles, is_time_to_look
 from dragoman.decoding.rules import Rules, make_rules
 from dragoman.decoding.scorer import C, Scorer
+from dragoman.model.log_sums import log_sums
 from dragoman.tokenize.vocabulary import BOS_ID, EOS_ID
 
 Choose = Callable[[Tensor, Tensor, int], Tensor]
-"""Picks the next token: log-probabilities (R, V), numbers of the walks (R,), position -> (R,)."""
+"""Picks the next token: logits (R, V), numbers of the walks (R,), position -> (R,)."""
 
 
 def greedy(scorer: Scorer[C], src_ids: Tensor, *, max_extra: int = 50) -> list[list[int]]:
@@ -53,8 +54,8 @@ def greedy_search(
     return [hypotheses[0] for hypotheses in found]
 
 
-def _likeliest(log_probs: Tensor, walks: Tensor, position: int) -> Tensor:
-    return log_probs.argmax(-1)
+def _likeliest(logits: Tensor, walks: Tensor, position: int) -> Tensor:
+    return logits.argmax(-1)
 
 
 @dataclass(frozen=True)
@@ -93,9 +94,10 @@ def walk(
     walks = _Walks(all_rows, circled.clone(), rules)
     ids, in_circles = torch.full_like(all_rows, BOS_ID), None
     for position in range(said.size(1)):
-        steps = torch.log_softmax(scorer.step(ids, cache), dim=-1)  # (R, V)
-        ids = choose(walks.rules.apply(steps, position, in_circles), walks.numbers, position)
-        gained = steps.gather(1, ids[:, None]).squeeze(1).double()
+        logits = scorer.step(ids, cache)  # (R, V)
+        sums = log_sums(logits)  # (R,)
+        ids = choose(walks.rules.apply(logits, position, in_circles), walks.numbers, position)
+        gained = logits.gather(1, ids[:, None]).squeeze(1).double() - sums
         log_probs[walks.numbers] += gained.masked_fill(walks.done, 0.0)
         said[walks.numbers, position] = ids.masked_fill(walks.done, EOS_ID)
         if in_circles is not None:

@@ -39,18 +39,18 @@ class Rules:
         """The rules of these sentences alone."""
         return Rules(self.limits[sentences], self.src_lengths[sentences], self.forced[sentences])
 
-    def apply(self, log_probs: Tensor, position: int, in_circles: Tensor | None) -> Tensor:
+    def apply(self, logits: Tensor, position: int, in_circles: Tensor | None) -> Tensor:
         """Make what may not follow at this position impossible, in place: (R, V) -> (R, V).
 
         ``in_circles`` marks rows that have to end, (R,); None: no row does.
         """
-        log_probs[:, PAD_ID] = -torch.inf
-        log_probs[:, BOS_ID] = -torch.inf
+        logits[:, PAD_ID] = -torch.inf
+        logits[:, BOS_ID] = -torch.inf
         at_end = self.limits <= position + 1  # (B,)
         has_forced = position < self.forced.size(1)
         if in_circles is None and not has_forced and not bool(at_end.any()):
-            return log_probs
-        n_beams = log_probs.size(0) // at_end.size(0)
+            return logits
+        n_beams = logits.size(0) // at_end.size(0)
         bound = at_end.repeat_interleave(n_beams)  # (R,) rows with one choice
         tokens = torch.full_like(bound, EOS_ID, dtype=torch.long)  # (R,) which it is
         if in_circles is not None:
@@ -59,7 +59,7 @@ class Rules:
             forced = self.forced[:, position].repeat_interleave(n_beams)
             bound = bound | (forced != _FREE)
             tokens = torch.where(forced != _FREE, forced, tokens)
-        return _allow_only(log_probs, bound, tokens)
+        return _allow_only(logits, bound, tokens)
 
 
 def make_rules(
@@ -87,8 +87,8 @@ def make_rules(
     return Rules(torch.maximum(limits, n_forced + 1), src_lengths, forced)
 
 
-def _allow_only(log_probs: Tensor, rows: Tensor, tokens: Tensor) -> Tensor:
+def _allow_only(logits: Tensor, rows: Tensor, tokens: Tensor) -> Tensor:
     """Leave marked rows (R,) one token each (R,), in place."""
-    kept = log_probs.gather(1, tokens[:, None])
-    log_probs.masked_fill_(rows[:, None], -torch.inf)
-    return log_probs.scatter_(1, tokens[:, None], kept)
+    kept = logits.gather(1, tokens[:, None])
+    logits.masked_fill_(rows[:, None], -torch.inf)
+    return logits.scatter_(1, tokens[:, None], kept)

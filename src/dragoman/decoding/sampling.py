@@ -75,27 +75,27 @@ def sample(
         table[row, : len(lot)] = torch.from_numpy(lot)
     table = table.to(src_ids.device)
 
-    def choose(log_probs: Tensor, walks: Tensor, position: int) -> Tensor:
-        return draw_tokens(log_probs, table[walks, position], sampling)
+    def choose(logits: Tensor, walks: Tensor, position: int) -> Tensor:
+        return draw_tokens(logits, table[walks, position], sampling)
 
     return walk(scorer, src_ids, choose, rules=rules, alpha=alpha, n_each=n_each)
 
 
-def draw_tokens(log_probs: Tensor, lots: Tensor, sampling: Sampling) -> Tensor:
-    """One token a row: (R, V) log-probabilities, (R,) random numbers in [0, 1) -> (R,).
+def draw_tokens(logits: Tensor, lots: Tensor, sampling: Sampling) -> Tensor:
+    """One token a row: (R, V) logits, (R,) random numbers in [0, 1) -> (R,).
 
     The tokens lie side by side on a line, likeliest first, each as long as its probability; a lot
     says how far along the line to go.
 
-    >>> log_probs = torch.tensor([[0.5, 0.3, 0.2]] * 3).log()
-    >>> draw_tokens(log_probs, torch.tensor([0.45, 0.55, 0.9]), Sampling()).tolist()
+    >>> logits = torch.tensor([[0.5, 0.3, 0.2]] * 3).log()
+    >>> draw_tokens(logits, torch.tensor([0.45, 0.55, 0.9]), Sampling()).tolist()
     [0, 1, 2]
-    >>> draw_tokens(log_probs, torch.tensor([0.45, 0.55, 0.9]), Sampling(top_k=2)).tolist()
+    >>> draw_tokens(logits, torch.tensor([0.45, 0.55, 0.9]), Sampling(top_k=2)).tolist()
     [0, 0, 1]
     """
-    n_tokens = log_probs.size(-1)
+    n_tokens = logits.size(-1)
     n_kept = n_tokens if sampling.top_k is None else min(sampling.top_k, n_tokens)
-    best, tokens = log_probs.topk(n_kept, dim=-1)  # (R, k), likeliest first
+    best, tokens = logits.topk(n_kept, dim=-1)  # (R, k), likeliest first
     probs = torch.softmax(best.double() / sampling.temperature, dim=-1)
     ends = probs.cumsum(-1)  # where the place of each token on the line ends
     if sampling.top_p < 1.0:

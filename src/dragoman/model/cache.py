@@ -16,23 +16,48 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor
 
+from dragoman.model.attention import View, split_heads
+
 
 @dataclass
 class LayerCache:
     """Keys and values of one decoder layer."""
 
     own: Tensor  # (B, T * N, E), of which t * N entries are written: keys, then values
+    widths: list[int]  # how E divides into keys, H * d_k, and values, H * d_v
+    n_heads: int
     memory_keys: Tensor | None  # (B, H, S, K); None in a model without cross-attention
     memory_values: Tensor | None
 
-    def append(self, new: Tensor, length: int) -> Tensor:
-        """Write (B, N, E) at position ``length``; give all up to it, (B, (length + 1) * N, E)."""
-        n_beams = new.size(1)
-        end = (length + 1) * n_beams
-        if end > self.own.size(1):
+    def __post_init__(self) -> None:
+        self._look()
+
+    def append(self, new: Tensor, length: int) -> tuple[Tensor, Tensor]:
+        """Write (R, E) at position ``length``; keys and values up to it: (B, H, (t + 1) * N, K)."""
+        b, n_entries, e = self.own.shape
+        n_beams = new.size(0) // b
+        start, end = length * n_beams, (length + 1) * n_beams
+        if end > n_entries:
             raise IndexError(f"the cache is full: it has room for {length} positions")
-        self.own[:, end - n_beams : end] = new
-        return self.own[:, :end]
+        self.own.narrow(1, start, n_beams).copy_(new.view(b, n_beams, e))
+        return self.keys.narrow(2, 0, end), self.values.narrow(2, 0, end)
+
+    def keep(self, sentences: Tensor, n_written: int) -> None:
+        """Leave only these sentences, with what was written of them."""
+        kept = self.own[:, :n_written].index_select(0, sentences)
+        self.own = self.own[: sentences.numel()]
+        self.own[:, :n_written] = kept
+        self._look()
+        if self.memory_keys is not None and self.memory_values is not None:
+            self.memory_keys = self.memory_keys.index_select(0, sentences)
+            self.memory_values = self.memory_values.index_select(0, sentences)
+
+    def _look(self) -> None:
+        """The whole buffer as heads see it: views, made once and not at every step."""
+        n_keys, n_values = self.widths
+        keys, values = self.own.narrow(2, 0, n_keys), self.own.narrow(2, n_keys, n_values)
+        self.keys = split_heads(keys, self.n_heads)  # (B, H, T * N, d_k)
+        self.values = split_heads(values, self.n_heads)  # (B, H, T * N, d_v)
 
 
 @dataclass
@@ -40,11 +65,12 @@ class DecoderCache:
     """Keys and values of the whole decoder for R hypotheses of the same length."""
 
     layers: list[LayerCache]
-    memory_mask: Tensor | None  # (B, 1, 1, S), True = real token; None where there is no padding
+    memory_view: View  # where the memory has real tokens, by a mask (B, 1, 1, S); none: everywhere
     n_beams: int
     length: int = 0
     # (B, 1, N, t * N): 0 where an entry is an ancestor of a beam, -inf elsewhere; None where N = 1
     ancestors: Tensor | None = None
+    _newest: Tensor | None = None  # (N, N), the same at every position
 
     @property
     def capacity(self) -> int:
@@ -56,8 +82,10 @@ class DecoderCache:
         if self.n_beams == 1:
             return
         own = self.layers[0].own
-        newest = own.new_full((self.n_beams, self.n_beams), -torch.inf).fill_diagonal_(0.0)
-        newest = newest.expand(own.size(0), 1, -1, -1)
+        if self._newest is None:
+            only_own = own.new_full((self.n_beams, self.n_beams), -torch.inf).fill_diagonal_(0.0)
+            self._newest = only_own
+        newest = self._newest.expand(own.size(0), 1, -1, -1)
         before = self.ancestors
         self.ancestors = newest if before is None else torch.cat([before, newest], dim=3)
 
@@ -71,15 +99,10 @@ class DecoderCache:
 
     def keep(self, sentences: Tensor) -> None:
         """Leave only these sentences (indices into B), in this order."""
-        n_written = self.length * self.n_beams
         for layer in self.layers:
-            kept = layer.own[:, :n_written].index_select(0, sentences)
-            layer.own = layer.own[: sentences.numel()]
-            layer.own[:, :n_written] = kept
-            if layer.memory_keys is not None and layer.memory_values is not None:
-                layer.memory_keys = layer.memory_keys.index_select(0, sentences)
-                layer.memory_values = layer.memory_values.index_select(0, sentences)
-        if self.memory_mask is not None:
-            self.memory_mask = self.memory_mask.index_select(0, sentences)
+            layer.keep(sentences, n_written=self.length * self.n_beams)
+        mask = self.memory_view.mask
+        if mask is not None:
+            self.memory_view = View(mask=mask.index_select(0, sentences))
         if self.ancestors is not None:
             self.ancestors = self.ancestors.index_select(0, sentences)

@@ -1,7 +1,7 @@
 """The decoder (3.1): N layers of masked self-attention, cross-attention and feed-forward.
 
-Letters: B sentences, T target length, D d_model, N beams, H heads, K d_k, P packed tokens,
-E = H * (d_k + d_v).
+Letters: B sentences, T target length, D d_model, N beams, R = B * N hypotheses, H heads, K d_k,
+P packed tokens, E = H * (d_k + d_v), t positions so far.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ import torch
 from torch import Tensor, nn
 
 from dragoman.config import ModelConfig
-from dragoman.model.attention import MultiHeadAttention, View, merge_heads, split_heads
+from dragoman.model.attention import MultiHeadAttention, View, merge_heads
 from dragoman.model.cache import DecoderCache, LayerCache
 from dragoman.model.feed_forward import FeedForward
 from dragoman.model.rotary import Rotation
@@ -59,17 +59,18 @@ class DecoderLayer(nn.Module):
         attention = self.self_attention
         width = attention.widths[1] + attention.widths[2]
         own = attention.qkv.weight.new_empty(n_sentences, capacity * n_beams, width)
-        if memory is None:
-            return LayerCache(own, None, None)
-        memory_keys, memory_values = self._cross().project_memory(memory, None)
-        return LayerCache(own, memory_keys.contiguous(), memory_values.contiguous())
+        memory_keys = memory_values = None
+        if memory is not None:
+            made = self._cross().project_memory(memory, None)
+            memory_keys, memory_values = (part.contiguous() for part in made)
+        return LayerCache(own, attention.widths[1:], attention.n_heads, memory_keys, memory_values)
 
     def step(self, x: Tensor, kept: LayerCache, cache: DecoderCache, view: View) -> Tensor:
-        """One more position of N beams of each sentence: (B, N, D) -> (B, N, D)."""
+        """One more position of each hypothesis: (R, D) -> (R, D)."""
         return self._sublayers(
             x,
             attend_self=lambda y: self._step_self(y, kept, cache.length, view),
-            attend_memory=lambda y: self._step_cross(y, kept, cache.memory_mask),
+            attend_memory=lambda y: self._step_cross(y, kept, cache),
         )
 
     def _sublayers(
@@ -89,22 +90,21 @@ class DecoderLayer(nn.Module):
         )
 
     def _step_self(self, x: Tensor, kept: LayerCache, length: int, view: View) -> Tensor:
-        attention = self.self_attention
-        own, both = attention.widths[0], attention.widths[1:]
-        q, new = torch.split(attention.qkv(x), [own, sum(both)], dim=-1)  # (B, N, H * K), (B, N, E)
+        attention, n_sentences = self.self_attention, kept.own.size(0)
+        q, new = attention.qkv(x).split([attention.widths[0], sum(attention.widths[1:])], dim=-1)
         if view.rotation is not None:
             q, new = _rotate(q, new, view.rotation, attention)
-        k, v = torch.split(kept.append(new, length), both, dim=-1)  # (B, (length + 1) * N, H * K)
-        q, k, v = (split_heads(part, attention.n_heads) for part in (q, k, v))
-        return attention.out(attention.attend(q, k, v, view))
+        k, v = kept.append(new, length)  # (B, H, (t + 1) * N, K)
+        q = split_rows(q, n_sentences, attention.n_heads)  # (B, H, N, K)
+        return attention.out(attention.attend(q, k, v, view).flatten(0, 1))
 
-    def _step_cross(self, x: Tensor, kept: LayerCache, mask: Tensor | None) -> Tensor:
+    def _step_cross(self, x: Tensor, kept: LayerCache, cache: DecoderCache) -> Tensor:
         attention = self._cross()
         if kept.memory_keys is None or kept.memory_values is None:
             raise ValueError("the cache holds no memory to attend to")
-        q = split_heads(attention.project_queries(x), attention.n_heads)  # (B, H, N, K)
-        view = View(mask=mask)
-        return attention.out(attention.attend(q, kept.memory_keys, kept.memory_values, view))
+        q = split_rows(attention.project_queries(x), kept.own.size(0), attention.n_heads)
+        context = attention.attend(q, kept.memory_keys, kept.memory_values, cache.memory_view)
+        return attention.out(context.flatten(0, 1))
 
     def _cross(self) -> MultiHeadAttention:
         if self.cross_attention is None:
@@ -143,10 +143,10 @@ class Decoder(nn.Module):
             layer.start(memory, n_sentences=n_sentences, n_beams=n_beams, capacity=capacity)
             for layer in self._stack()
         ]
-        return DecoderCache(kept, memory_mask, n_beams)
+        return DecoderCache(kept, View(mask=memory_mask), n_beams)
 
     def step(self, x: Tensor, cache: DecoderCache, view: View) -> Tensor:
-        """One more position of N beams of each sentence; the cache grows by one: (B, N, D)."""
+        """One more position of each hypothesis; the cache grows by one: (R, D) -> (R, D)."""
         for layer, kept in zip(self._stack(), cache.layers, strict=True):
             x = layer.step(x, kept, cache, view)
         cache.length += 1
@@ -156,10 +156,17 @@ class Decoder(nn.Module):
         return cast("list[DecoderLayer]", list(self.layers))
 
 
+def split_rows(x: Tensor, n_sentences: int, n_heads: int) -> Tensor:
+    """Give each head its slice of the rows of a step: (R, H * K) -> (B, H, N, K)."""
+    return x.view(n_sentences, -1, n_heads, x.size(1) // n_heads).transpose(1, 2)
+
+
 def _rotate(
     q: Tensor, new: Tensor, rotation: Rotation, attention: MultiHeadAttention
 ) -> tuple[Tensor, Tensor]:
-    """Queries (B, N, H * K), and keys and values (B, N, E), with rotary positions in them."""
+    """Queries (R, H * K), and keys and values (R, E), with rotary positions in them."""
     k, v = torch.split(new, attention.widths[1:], dim=-1)
-    turned = [merge_heads(rotation(split_heads(part, attention.n_heads))) for part in (q, k)]
-    return turned[0], torch.cat([turned[1], v], dim=-1)
+    turned = [
+        merge_heads(rotation(split_rows(part, len(part), attention.n_heads))) for part in (q, k)
+    ]
+    return turned[0].flatten(0, 1), torch.cat([turned[1].flatten(0, 1), v], dim=-1)

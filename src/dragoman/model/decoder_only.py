@@ -58,6 +58,6 @@ class DecoderOnly(nn.Module):
 
     def step(self, ids: Tensor, cache: DecoderCache) -> Tensor:
         """The logits after one more token of each beam: (R,) -> (R, V)."""
-        x = step_embedding(ids, cache, self.embedding, self.positions)  # (B, N, D)
+        x = step_embedding(ids, cache, self.embedding, self.positions)  # (R, D)
         x = self.decoder.step(x, cache, step_view(self.config, cache, like=x))
-        return functional.linear(x.flatten(0, 1), self.output_weight)
+        return functional.linear(x, self.output_weight)

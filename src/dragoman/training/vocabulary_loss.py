@@ -21,6 +21,7 @@ import torch
 from torch import Tensor
 from torch.autograd.function import once_differentiable
 
+from dragoman.model.log_sums import log_sums
 from dragoman.training.label_smoothing import Smoothing
 
 BLOCK_ELEMENTS = {"cpu": 1 << 22, "cuda": 1 << 27}  # logits of one block: 16 MB on a CPU
@@ -92,8 +93,8 @@ def _blocks(
     d_hidden = torch.empty_like(hidden) if need_grad else hidden.new_empty(0)
     d_weight_t = weight.new_zeros(weight.t().shape if need_grad else 0, dtype=wide)  # (D, V)
     weight_t = weight.t().contiguous()  # (D, V); products with long rows are the faster ones
-    log_sums = torch.empty(n_tokens, dtype=wide, device=hidden.device)
-    gold_logits = torch.empty_like(log_sums)
+    sums = torch.empty(n_tokens, dtype=wide, device=hidden.device)  # log Σ exp of each row
+    gold_logits = torch.empty_like(sums)
     for start in range(0, n_tokens, n_rows):
         rows = slice(start, start + n_rows)
         gold = gold_ids[rows, None]  # (C, 1)
@@ -101,20 +102,20 @@ def _blocks(
         torch.mm(hidden[rows], weight_t, out=z)  # (C, V)
         torch.softmax(z, dim=-1, dtype=wide, out=p)  # (C, V)
         gold_logits[rows] = z.gather(1, gold).squeeze(1)
-        log_sums[rows] = _log_sums(z, p)
+        sums[rows] = log_sums(z, p)
         if need_grad:
             # p - q, but for what all tokens share, which is added for all rows at once below
             p.scatter_add_(1, gold, p.new_full(gold.shape, -smoothing.gold))
             g = p.to(hidden.dtype)
             torch.mm(g, weight, out=d_hidden[rows])
             d_weight_t += hidden[rows].t() @ g
-    nll = log_sums.sum() - gold_logits.sum()
+    nll = sums.sum() - gold_logits.sum()
     every = weight.to(wide).sum(0)  # (D,): the logits of all tokens add up to hidden · every
     if smoothing.pad_id is not None:
         every -= weight[smoothing.pad_id].to(wide)
     n_other = vocab_size - (smoothing.pad_id is not None)
     hidden_sum = hidden.to(wide).sum(0)  # (D,)
-    every_log_prob = hidden_sum @ every - n_other * log_sums.sum()
+    every_log_prob = hidden_sum @ every - n_other * sums.sum()
     loss = smoothing.constant * n_tokens + smoothing.gold * nll - smoothing.other * every_log_prob
     d_weight = d_weight_t.t()
     if need_grad:
@@ -123,16 +124,3 @@ def _blocks(
         if smoothing.pad_id is not None:
             d_weight[smoothing.pad_id] += smoothing.other * hidden_sum
     return loss, nll, d_hidden, d_weight
-
-
-def _log_sums(z: Tensor, p: Tensor) -> Tensor:
-    """log Σ exp(z) of each row from any one logit and its probability: (C, V), (C, V) -> (C,).
-
-    The first logit will do, unless its probability is too small to be told from zero.
-    """
-    first = p[:, 0]
-    sums = z[:, 0].to(p.dtype) - first.log()
-    faint = (first < 1e-30).nonzero().squeeze(1)
-    if faint.numel():
-        sums[faint] = torch.logsumexp(z[faint].to(p.dtype), dim=-1)
-    return sums
