@@ -117,3 +117,22 @@ def test_a_batch_cannot_be_changed():
     batch: Batch = make_batch([([5], [6])])
     with pytest.raises(AttributeError):
         batch.n_tokens = 0
+
+
+@given(st.lists(st.tuples(PIECES, PIECES), min_size=2, max_size=9))
+def test_halves_hold_every_pair_once_without_empty_columns(pairs):
+    halves = make_batch(pairs).halves()
+    for first, half in enumerate(halves):
+        expected = make_batch(pairs[first::2])
+        assert half.indices.tolist() == list(range(first, len(pairs), 2))
+        for name in ("src_ids", "tgt_in", "tgt_out", "src_index", "tgt_index"):
+            found, wanted = getattr(half, name), getattr(expected, name)
+            assert (found is None) == (wanted is None)
+            assert found is None or torch.equal(found, wanted)
+        assert (half.n_tokens, half.n_src_tokens) == (expected.n_tokens, expected.n_src_tokens)
+
+
+def test_a_batch_of_one_pair_is_not_halved():
+    batch = make_batch([([5], [6])])
+    [half] = batch.halves()
+    assert half is batch

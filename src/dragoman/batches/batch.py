@@ -56,6 +56,31 @@ class Batch:
             return self
         return self._with_each(Tensor.pin_memory)
 
+    def halves(self) -> list[Batch]:
+        """The pairs in two batches, every other one in each; a batch of one pair stays whole.
+
+        >>> one, two = make_batch([([5], [6, 7]), ([8, 9], [4]), ([5], [4])]).halves()
+        >>> one.src_ids.tolist(), one.n_tokens, two.tgt_index
+        ([[5, 2], [5, 2]], 5, None)
+        """
+        if len(self) < 2:
+            return [self]
+        return [self._every_other(first) for first in (0, 1)]
+
+    def _every_other(self, first: int) -> Batch:
+        src_ids, src_index = _without_empty_columns(self.src_ids[first::2])
+        tgt_out, tgt_index = _without_empty_columns(self.tgt_out[first::2])
+        return Batch(
+            src_ids=src_ids,
+            tgt_in=self.tgt_in[first::2, : tgt_out.size(1)].contiguous(),
+            tgt_out=tgt_out,
+            n_tokens=tgt_out.numel() if tgt_index is None else tgt_index.numel(),
+            n_src_tokens=src_ids.numel() if src_index is None else src_index.numel(),
+            indices=self.indices[first::2],
+            src_index=src_index,
+            tgt_index=tgt_index,
+        )
+
     def _with_each(self, change: Callable[[Tensor], Tensor]) -> Batch:
         names = ("src_ids", "tgt_in", "tgt_out", "src_index", "tgt_index")
         tensors = {name: getattr(self, name) for name in names}
@@ -105,6 +130,15 @@ def collate(src: Ragged, tgt: Ragged, *, indices: IntArray) -> Batch:
         src_index=_real_positions(src.lengths),
         tgt_index=_real_positions(tgt.lengths),
     )
+
+
+def _without_empty_columns(ids: Tensor) -> tuple[Tensor, Tensor | None]:
+    """Ids cut to their longest row, and the flat positions of what is real; None: everything."""
+    is_real = ids != PAD_ID
+    width = int(is_real.sum(1).max())
+    cut = ids[:, :width].contiguous()
+    index = is_real[:, :width].flatten().nonzero().squeeze(1)
+    return cut, None if index.numel() == cut.numel() else index
 
 
 def _grid(rows: Ragged, *, close: bool) -> IntArray:

@@ -21,6 +21,7 @@ from dragoman.decoding.settings import SearchSettings
 from dragoman.model.int8 import quantize
 from dragoman.model.transformer import Transformer
 from dragoman.tokenize.vocabulary import EOS_ID
+from dragoman.training.allocator import keep_large_blocks
 from dragoman.training.distributed import World
 from dragoman.training.optimizer import Optimizers
 from dragoman.training.step import Objective, update
@@ -48,6 +49,7 @@ class Dragoman:
     def train_step(self, shape: ModelConfig, batches: Sequence[Batch]) -> TrainStep | None:
         if self.precision == "int8":
             return None
+        keep_large_blocks()  # as ``dragoman train`` does
         config, world, model = TrainConfig(), World(), Transformer(shape)
         objective, optimizers = Objective(model, config), Optimizers(model, config)
         objective.train()

@@ -146,7 +146,6 @@ def serve(order: Path, lines: IO[str], answers: IO[str]) -> None:
     from dragoman.bench.engines import text_engines
     from dragoman.bench.memory import forget_peak, peak_mb, resident_mb
     from dragoman.bench.peer import all_peers, choose_peers
-    from dragoman.training.allocator import keep_large_blocks
 
     def answer(**found: object) -> None:
         answers.write(json.dumps(found) + "\n")
@@ -155,8 +154,6 @@ def serve(order: Path, lines: IO[str], answers: IO[str]) -> None:
     first_line, second_line, _ = order.read_text(encoding="utf-8").split("\n")
     who, work = json.loads(first_line), Work.from_json(second_line)
     torch.set_num_threads(who["threads"])
-    if work.kind == "train":
-        keep_large_blocks()  # a matter of the process, so it is on for every contestant
     [peer] = choose_peers([who["peer"]], [*all_peers(), *text_engines()])
     # Everything is imported and used once before the memory is looked at.
     little = Work(work.kind, _LITTLE, [[([5, 6], [7, 8])]], beam=work.beam, max_tokens=3)

@@ -8,11 +8,31 @@ so that the expected value is exactly x.
 
 from __future__ import annotations
 
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+
 import torch
 from torch import Tensor, nn
 from torch.nn import functional
 
 _LEVELS = 65_536  # values of a 16-bit number
+_this_thread = threading.local()
+
+
+@contextmanager
+def drawing_from(generator: torch.Generator) -> Iterator[None]:
+    """Inside it, this thread draws from ``generator``, so that no other changes what it draws."""
+    _this_thread.generator = generator
+    try:
+        yield
+    finally:
+        _this_thread.generator = None
+
+
+def own_generator() -> torch.Generator | None:
+    """What this thread draws from on the CPU; None: PyTorch's generator, as ever."""
+    return getattr(_this_thread, "generator", None)
 
 
 def dropout(x: Tensor, p: float, *, training: bool) -> Tensor:
@@ -29,10 +49,11 @@ def dropout(x: Tensor, p: float, *, training: bool) -> Tensor:
 
 
 def keep_mask(shape: torch.Size, p: float, dtype: torch.dtype) -> Tensor:
-    """Zeros with probability p, elsewhere 1 / (1 - p), drawn from PyTorch's CPU generator."""
+    """Zeros with probability p, elsewhere 1 / (1 - p), drawn on the CPU."""
     n = shape.numel()
     n_dropped = min(round(p * _LEVELS), _LEVELS - 1)
-    words = torch.empty((n + 3) // 4, dtype=torch.int64).random_(-(2**63), None)
+    words = torch.empty((n + 3) // 4, dtype=torch.int64)
+    words.random_(-(2**63), None, generator=own_generator())
     bits = words.view(torch.int16)[:n].view(shape)
     keep = bits >= n_dropped - _LEVELS // 2
     return keep * torch.tensor(_LEVELS / (_LEVELS - n_dropped), dtype=dtype)

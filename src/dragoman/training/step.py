@@ -16,10 +16,12 @@ from torch import Tensor, nn
 
 from dragoman.batches.batch import Batch
 from dragoman.config import TrainConfig
+from dragoman.model.dropout import own_generator
 from dragoman.model.packing import Packing
 from dragoman.model.transformer import Transformer
 from dragoman.tokenize.vocabulary import EOS_ID, UNK_ID
 from dragoman.training.distributed import World, gradient_sync, whole
+from dragoman.training.halves import train_in_halves
 from dragoman.training.label_smoothing import Smoothing, smoothed_loss
 from dragoman.training.optimizer import Optimizers
 from dragoman.training.vocabulary_loss import vocabulary_loss
@@ -68,7 +70,8 @@ class Objective(nn.Module):
 
 def mask_source(src_ids: Tensor, share: float, pad_id: int) -> Tensor:
     """The source with a random share of its pieces unknown; EOS and padding stay."""
-    chosen = torch.rand(src_ids.shape, device=src_ids.device) < share
+    generator = own_generator() if src_ids.device.type == "cpu" else None
+    chosen = torch.rand(src_ids.shape, device=src_ids.device, generator=generator) < share
     return src_ids.masked_fill(chosen & (src_ids != EOS_ID) & (src_ids != pad_id), UNK_ID)
 
 
@@ -103,23 +106,32 @@ def update(
     ``objective`` is an :class:`Objective`, or wraps one.
     """
     device, losses = world.device, []
-    autocast = torch.autocast(
-        device.type, AUTOCAST.get(config.precision), enabled=config.precision in AUTOCAST
-    )
+
+    def train(batch: Batch) -> Tensor:
+        with _autocast(config, device):
+            loss, nll = objective(batch.to(device))
+        # Processes average their gradients; times their number, it is the sum again.
+        mean = loss * (world.size / n_tokens)
+        (mean if scaler is None else scaler.scale(mean)).backward()
+        return torch.stack((loss.detach(), nll))
+
     for number, batch in enumerate(batches, start=1):
         with gradient_sync(objective, enabled=number == len(batches)):
-            with autocast:
-                loss, nll = objective(batch.to(device))
-            # Processes average their gradients; times their number, it is the sum again.
-            mean = loss * (world.size / n_tokens)
-            (mean if scaler is None else scaler.scale(mean)).backward()
-        losses.append(torch.stack((loss.detach(), nll)))
+            # What is spread over processes or compiled is one piece.
+            is_plain = world.size == 1 and device.type == "cpu" and not config.compile
+            losses += train_in_halves(train, batch) if is_plain else [train(batch)]
     norm = clip_gradients(objective, optimizers, scaler, config.clip_norm, need_norm=need_norm)
     optimizers.step(learning_rate, scaler)
     if scaler is not None:
         scaler.update()
     loss, nll = torch.stack(losses).sum(0)
     return Update(loss, nll, sum(batch.n_tokens for batch in batches), norm)
+
+
+def _autocast(config: TrainConfig, device: torch.device) -> torch.autocast:
+    """What a step computes in; of the thread that asks."""
+    lower = AUTOCAST.get(config.precision)
+    return torch.autocast(device.type, lower, enabled=lower is not None)
 
 
 def clip_gradients(
