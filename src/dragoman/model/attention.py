@@ -20,6 +20,7 @@ from dragoman.config import ModelConfig
 from dragoman.model.dropout import dropout
 from dragoman.model.packing import Packing
 from dragoman.model.rotary import Rotation
+from dragoman.model.short_attention import is_short, short_attention
 
 
 def scaled_dot_product_attention(
@@ -48,7 +49,11 @@ def scaled_dot_product_attention(
 def fused_attention(
     q: Tensor, k: Tensor, v: Tensor, mask: Tensor | None = None, *, causal: bool = False
 ) -> Tensor:
-    """The attended values alone, by PyTorch's fused kernel: (B, H, L, K)."""
+    """The attended values alone, by PyTorch's fused kernel or, where that is slow, by products."""
+    if is_short(q, k):
+        if causal:
+            mask = torch.ones(1, 1, q.size(2), k.size(2), dtype=torch.bool).tril()
+        return short_attention(q, k, v, mask)
     return functional.scaled_dot_product_attention(q, k, v, attn_mask=mask, is_causal=causal)
 
 

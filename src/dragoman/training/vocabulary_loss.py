@@ -108,7 +108,10 @@ def _blocks(
             p.scatter_add_(1, gold, p.new_full(gold.shape, -smoothing.gold))
             g = p.to(hidden.dtype)
             torch.mm(g, weight, out=d_hidden[rows])
-            d_weight_t += hidden[rows].t() @ g
+            if g.dtype == wide:
+                d_weight_t.addmm_(hidden[rows].t(), g)
+            else:
+                d_weight_t += hidden[rows].t() @ g
     nll = sums.sum() - gold_logits.sum()
     every = weight.to(wide).sum(0)  # (D,): the logits of all tokens add up to hidden · every
     if smoothing.pad_id is not None:

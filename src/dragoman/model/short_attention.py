@@ -1,0 +1,77 @@
+"""Attention in training on a CPU, where sentences are short: plain products, and their gradient.
+
+PyTorch's fused kernel is made for long sequences, whose weights are better not stored. On a CPU it
+works head by head, and a head of a short sentence is a product of a few hundred numbers. Here all
+heads of the batch go into one batched product each, and the weights, which are small, are kept for
+the backward pass:
+
+    P = softmax(Q Kᵀ / √d_k),  O = P V
+    dV = Pᵀ dO,  dP = dO Vᵀ,  dS = P ∘ (dP - rowsum(dP ∘ P)) / √d_k,  dQ = dS K,  dK = dSᵀ Q
+
+Letters: B sentences, H heads, L query length, M key length, K d_k (and d_v).
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import torch
+from torch import Tensor
+from torch.autograd.function import once_differentiable
+
+SHORT = 48  # queries or keys; a longer sentence is better left to the fused kernel
+
+
+def is_short(q: Tensor, k: Tensor) -> bool:
+    """Whether this is the faster way to attend: in training, on a CPU, among few tokens."""
+    return (
+        q.device.type == "cpu"
+        and max(q.size(2), k.size(2)) <= SHORT
+        and torch.is_grad_enabled()
+        and q.requires_grad
+        and not torch.compiler.is_compiling()
+    )
+
+
+def short_attention(q: Tensor, k: Tensor, v: Tensor, mask: Tensor | None) -> Tensor:
+    """The attended values: (B, H, L, K), (B, H, M, K), (B, H, M, K) -> (B, H, L, K).
+
+    The mask, (B or 1, 1, 1 or L, M), is True where a query may look; one that sees nothing
+    gets zeros.
+
+    >>> q = k = v = torch.eye(2)[None, None].requires_grad_()
+    >>> short_attention(q, k, v, torch.tensor([[[[True, False]]]]))[0, 0].tolist()
+    [[1.0, 0.0], [1.0, 0.0]]
+    """
+    return _ShortAttention.apply(q, k, v, mask)  # type: ignore[no-untyped-call]
+
+
+class _ShortAttention(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx: Any, q: Tensor, k: Tensor, v: Tensor, mask: Tensor | None) -> Tensor:
+        b, h, length, _ = q.shape
+        q, k, v = (part.reshape(b * h, part.size(2), part.size(3)) for part in (q, k, v))
+        scores = torch.bmm(q, k.transpose(1, 2)).mul_(1 / math.sqrt(q.size(2)))  # (B * H, L, M)
+        by_head = (b, h, length, k.size(1))
+        if mask is not None:
+            scores.view(by_head).masked_fill_(~mask, torch.finfo(scores.dtype).min)
+        weights = torch.softmax(scores, dim=-1)
+        if mask is not None:
+            weights.view(by_head).masked_fill_(~mask, 0.0)
+        ctx.save_for_backward(q, k, v, weights)
+        return torch.bmm(weights, v).view(b, h, length, -1)
+
+    @staticmethod
+    @once_differentiable
+    def backward(ctx: Any, d_out: Tensor) -> tuple[Tensor | None, ...]:
+        q, k, v, weights = ctx.saved_tensors
+        b, h = d_out.shape[:2]
+        d_out = d_out.reshape(b * h, d_out.size(2), d_out.size(3))
+        d_v = torch.bmm(weights.transpose(1, 2), d_out)
+        d_weights = torch.bmm(d_out, v.transpose(1, 2))
+        d_scores = torch._softmax_backward_data(d_weights, weights, -1, weights.dtype)
+        d_scores.mul_(1 / math.sqrt(q.size(2)))
+        d_q, d_k = torch.bmm(d_scores, k), torch.bmm(d_scores.transpose(1, 2), q)
+        d_q, d_k, d_v = (part.view(b, h, *part.shape[1:]) for part in (d_q, d_k, d_v))
+        return d_q, d_k, d_v, None
