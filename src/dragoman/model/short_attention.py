@@ -60,7 +60,7 @@ class _ShortAttention(torch.autograd.Function):
         if mask is not None:
             weights.view(by_head).masked_fill_(~mask, 0.0)
         ctx.save_for_backward(q, k, v, weights)
-        return torch.bmm(weights, v).view(b, h, length, -1)
+        return torch.bmm(weights, v).view(b, h, length, v.size(2))
 
     @staticmethod
     @once_differentiable
