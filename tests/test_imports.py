@@ -19,6 +19,7 @@ GROUND = {
     "dragoman.config_checks",
     "dragoman.config_loading",
     "dragoman.config_sources",
+    "dragoman.cores",
     "dragoman.errors",
     "dragoman.presets",
     "dragoman.tokenize.vocabulary",

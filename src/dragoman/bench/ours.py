@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import chain
 from typing import Any, Generic, Literal
 
 import torch
@@ -15,6 +16,8 @@ from torch import Tensor
 from dragoman.batches.batch import Batch
 from dragoman.bench.peer import Decode, TrainStep, Weights
 from dragoman.config import ModelConfig, TrainConfig
+from dragoman.cores import two_at_once
+from dragoman.decoding.hypothesis import Hypothesis
 from dragoman.decoding.repetition import LOOK_EVERY, is_time_to_look
 from dragoman.decoding.scorer import C, Scorer
 from dragoman.decoding.settings import SearchSettings
@@ -81,11 +84,12 @@ class Dragoman:
         ) -> list[list[int]]:
             settings = SearchSettings(beam, 1, 0.0, max_extra=max_tokens, max_len=max_tokens)
             scorer: Scorer[Any] = Forced(model, max_tokens) if is_forced else model
-            found = []
-            for src_ids in batches:
-                best = settings.search(scorer, src_ids, prefixes=None, keys=[])
-                found += [[*ranked[0].ids, EOS_ID] for ranked in best]
-            return found
+
+            def search(src_ids: Tensor) -> list[list[Hypothesis]]:
+                return settings.search(scorer, src_ids, prefixes=None, keys=[])
+
+            every = chain.from_iterable(two_at_once(search, batches))
+            return [[*ranked[0].ids, EOS_ID] for ranked in every]
 
         return decode
 

@@ -70,6 +70,7 @@ class CTranslate2Engine:
     tgt_ids: dict[str, int]
     quantization: str
     max_positions: int | None
+    takes_two = False  # it has threads of its own
 
     @classmethod
     def open(cls, folder: Path, *, device: torch.device) -> CTranslate2Engine:

@@ -14,8 +14,9 @@ from typing import TYPE_CHECKING, Unpack
 
 import numpy as np
 
-from dragoman.batches.bucketing import plan_by_length
+from dragoman.batches.bucketing import Indices, plan_by_length
 from dragoman.config import Config
+from dragoman.cores import two_at_once
 from dragoman.corpus.pair import one_line
 from dragoman.decoding.alignment import AlignmentChoice, align
 from dragoman.decoding.engine import Engine, TorchEngine
@@ -134,9 +135,14 @@ class Translator:
         jobs = self._jobs(texts, prefixes)
         found: dict[int, Translation] = {}
         widths = np.maximum([len(job.ids) + 1 for job in jobs], LEAST_LENGTH) * settings.rows
-        for indices in plan_by_length(widths, batch_tokens) if jobs else ():
+        plan = plan_by_length(widths, batch_tokens) if jobs else []
+
+        def translate_batch(indices: Indices) -> list[Translation]:
             batch = [jobs[i] for i in indices]
-            translations = self._translate_batch(batch, settings, first_line, alignments)
+            return self._translate_batch(batch, settings, first_line, alignments)
+
+        each = two_at_once if self._engine.takes_two else map
+        for indices, translations in zip(plan, each(translate_batch, plan), strict=True):
             found.update(zip(indices.tolist(), translations, strict=True))
             if on_progress is not None:
                 on_progress(len(found) * len(texts) // len(jobs), len(texts))

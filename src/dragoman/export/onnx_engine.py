@@ -50,6 +50,7 @@ class OnnxEngine:
         self.config = config
         learned = config.positions == "learned"
         self.max_positions = config.max_positions if learned else None
+        self.takes_two = False  # onnxruntime has threads of its own
 
     def search(
         self,

@@ -121,17 +121,20 @@ class Transformer(nn.Module):
 
     def logits(self, hidden: Tensor) -> Tensor:
         """(…, D) -> (…, V)."""
-        if torch.is_inference_mode_enabled() and 0 < hidden.numel() <= FEW_ROWS * hidden.size(-1):
+        weight = self.output_weight
+        is_few = 0 < hidden.numel() <= FEW_ROWS * hidden.size(-1)
+        if is_few and torch.is_inference_mode_enabled() and not weight.is_inference():
             return hidden @ self._long_rows()
-        return functional.linear(hidden, self.output_weight)
+        return functional.linear(hidden, weight)
 
     def _long_rows(self) -> Tensor:
         """The output matrix with V numbers in a row, kept until the weights change: (D, V)."""
         weight = self.output_weight
-        state = (weight.data_ptr(), weight._version, weight.dtype)
-        if self._kept is None or self._kept[0] != state:
-            self._kept = state, weight.detach().t().contiguous()
-        return self._kept[1]
+        state = (id(weight), weight.data_ptr(), weight._version)
+        kept = self._kept
+        if kept is None or kept[0] != state:
+            kept = self._kept = state, weight.detach().t().contiguous()
+        return kept[1]
 
     def start(self, src_ids: Tensor, *, n_beams: int, capacity: int) -> DecoderCache:
         """Encode the sources, and make room for ``capacity`` target positions of each beam."""
