@@ -7,6 +7,8 @@ import torch
 
 from dragoman import bundle
 from dragoman.config_loading import load_config
+from dragoman.decoding.loading import load
+from dragoman.runs import training_run
 from dragoman.runs.listing import list_runs
 from dragoman.runs.setup import TrainRequest
 from dragoman.runs.training_run import train
@@ -33,6 +35,15 @@ def test_a_run_becomes_a_bundle_with_metrics_checkpoints_and_a_picture(corpus, t
     assert [line["step"] for line in read_metrics(out) if "loss" in line] == [1, 2, 3, 4, 5, 6]
     assert [line["step"] for line in read_metrics(out) if "val_loss" in line] == [2, 4, 6]
     assert (out / "training.png").read_bytes()[:4] == b"\x89PNG"
+
+
+def test_a_run_with_a_large_vocabulary_makes_a_shortlist(corpus, tmp_path, monkeypatch):
+    assert not (train(request(corpus, tmp_path / "small")).out / "shortlist.safetensors").exists()
+    monkeypatch.setattr(training_run, "LEAST_VOCABULARY", 2)
+    out = train(request(corpus, tmp_path / "large")).out
+    with_list, without = load(out, shortlist=True), load(out)
+    # So few symbols are all frequent: nothing is left out.
+    assert with_list.translate(["1 2 3"])[0].text == without.translate(["1 2 3"])[0].text
 
 
 def test_the_bundle_holds_the_weights_that_the_record_names(corpus, tmp_path):

@@ -26,15 +26,24 @@ EngineOption = Annotated[
 Int8Option = Annotated[
     bool, typer.Option("--int8", help="Compute with 8-bit integers: faster on a CPU, less exact.")
 ]
+ShortlistOption = Annotated[
+    bool,
+    typer.Option(
+        "--shortlist",
+        help="Search among the words that the source may bring about, by the list that training"
+        " has made: faster, nearly as exact.",
+    ),
+]
 
 
-def engine_keywords(engine: EngineName | None, int8: bool) -> dict[str, Any]:
+def engine_keywords(engine: EngineName | None, int8: bool, shortlist: bool) -> dict[str, Any]:
     """The keywords of ``load`` that these options stand for.
 
-    >>> engine_keywords(EngineName.torch, True)
-    {'engine': 'torch', 'int8': True}
+    >>> engine_keywords(EngineName.torch, True, False)
+    {'engine': 'torch', 'int8': True, 'shortlist': False}
     """
-    return {"engine": None if engine is None else engine.value, "int8": int8}
+    name = None if engine is None else engine.value
+    return {"engine": name, "int8": int8, "shortlist": shortlist}
 
 
 def engine_identity(run: Path, keywords: dict[str, Any]) -> dict[str, Any]:

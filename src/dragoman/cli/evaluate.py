@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from dragoman.cli.counter import Counter
-from dragoman.cli.engine_options import EngineOption, Int8Option, engine_keywords
+from dragoman.cli.engine_options import EngineOption, Int8Option, ShortlistOption, engine_keywords
 from dragoman.cli.options import JsonOption, examples
 from dragoman.cli.output import print_json, result, say, table
 from dragoman.errors import ConfigError
@@ -78,6 +78,7 @@ def evaluate(
     ] = 4096,
     engine: EngineOption = None,
     int8: Int8Option = False,
+    shortlist: ShortlistOption = False,
     device: Annotated[
         str | None, typer.Option(help="cpu, cuda, cuda:1, …; a GPU if there is one.")
     ] = None,
@@ -96,7 +97,7 @@ def evaluate(
     _check_request(runs or [], src, ref or [], hyp=hyp or [], report=report, settings=settings)
     texts = _read(src, ref or [], hyp or [], limit=limit)
     search = {"beam": beam, "length_penalty": length_penalty, "batch_tokens": batch_tokens}
-    how = {"device": device, **engine_keywords(engine, int8)}
+    how = {"device": device, **engine_keywords(engine, int8, shortlist)}
     outputs = [_translate(run, texts.sources or [], search, how) for run in runs or []]
     outputs += texts.outputs
     _warn(outputs, texts, tokenize)

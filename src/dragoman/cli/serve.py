@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from dragoman.cli.engine_options import EngineOption, Int8Option, engine_keywords
+from dragoman.cli.engine_options import EngineOption, Int8Option, ShortlistOption, engine_keywords
 from dragoman.cli.options import examples
 from dragoman.cli.output import say
 from dragoman.errors import ConfigError, MissingExtraError
@@ -41,6 +41,7 @@ def serve(
     port: Annotated[int, typer.Option(min=0, max=65535, help="Port; 0 takes a free one.")] = 8000,
     engine: EngineOption = None,
     int8: Int8Option = False,
+    shortlist: ShortlistOption = False,
     device: Annotated[str | None, typer.Option(help="cpu, cuda, cuda:1, …; chosen.")] = None,
     api_key: Annotated[
         str | None,
@@ -98,7 +99,7 @@ def serve(
         models = load_models(
             wanted,
             device=device,
-            **engine_keywords(engine, int8),
+            **engine_keywords(engine, int8, shortlist),
             batch_tokens=batch_tokens,
             wait=batch_wait / 1000,
             max_waiting=max_waiting,

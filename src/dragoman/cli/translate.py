@@ -12,6 +12,7 @@ import typer
 from dragoman.cli.engine_options import (
     EngineOption,
     Int8Option,
+    ShortlistOption,
     engine_identity,
     engine_keywords,
 )
@@ -102,6 +103,7 @@ def translate(
     ] = None,
     engine: EngineOption = None,
     int8: Int8Option = False,
+    shortlist: ShortlistOption = False,
     device: Annotated[str | None, typer.Option(help="cpu, cuda, cuda:1, …; chosen.")] = None,
     as_json: JsonOption = False,
 ) -> None:
@@ -117,7 +119,7 @@ def translate(
         raise ConfigError("--json prints on stdout: leave --out away, or send stdout to a file")
     sampling = _sampling(sample, temperature=temperature, top_k=top_k, top_p=top_p, seed=seed)
     lines = open_lines(file, shard)
-    how = engine_keywords(engine, int8)
+    how = engine_keywords(engine, int8, shortlist)
     translator = load(run, *(ensemble or ()), device=device, **how)
     options: TranslateOptions = {
         "beam": beam,

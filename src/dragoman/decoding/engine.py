@@ -16,6 +16,8 @@ from dragoman.decoding.hypothesis import Hypothesis
 from dragoman.decoding.scorer import Scorer
 from dragoman.decoding.scoring import PairScore, score_ids
 from dragoman.decoding.settings import SearchSettings
+from dragoman.decoding.shortlist import Shortlist
+from dragoman.decoding.shortlist_scorer import Candidates, Narrow
 from dragoman.model.transformer import Transformer
 
 Ids = Sequence[int]
@@ -61,6 +63,7 @@ class TorchEngine:
     """
 
     models: Sequence[Transformer]
+    shortlist: Shortlist | None = None
 
     @property
     def max_positions(self) -> int | None:
@@ -84,11 +87,21 @@ class TorchEngine:
     ) -> list[list[Hypothesis]]:
         """The translations of each source, best first."""
         src_ids = pad_sources([list(ids) for ids in sources])
-        src_ids = src_ids.to(self.models[0].output_weight.device)
-        single = len(self.models) == 1
-        scorer: Scorer[Any] = self.models[0] if single else Ensemble(self.models)
-        return settings.search(scorer, src_ids, prefixes=prefixes, keys=keys)
+        device = self.models[0].output_weight.device
+        src_ids = src_ids.to(device)
+        if self.shortlist is None:
+            scorer = _one_or_all(self.models)
+            return settings.search(scorer, src_ids, prefixes=prefixes, keys=keys)
+        among = Candidates.of(self.shortlist, sources, prefixes, device)
+        scorer = _one_or_all([Narrow(model, among) for model in self.models])
+        begun = None if prefixes is None else [among.numbers(prefix) for prefix in prefixes]
+        found = settings.search(scorer, src_ids, prefixes=begun, keys=keys)
+        return [[among.named(hypothesis) for hypothesis in ranked] for ranked in found]
 
     def score(self, pairs: Sequence[tuple[Ids, Ids]], *, batch_tokens: int) -> list[PairScore]:
         """How likely each target is, given its source."""
         return score_ids(self.models, pairs, batch_tokens=batch_tokens)
+
+
+def _one_or_all(scorers: Sequence[Scorer[Any]]) -> Scorer[Any]:
+    return scorers[0] if len(scorers) == 1 else Ensemble(scorers)

@@ -8,19 +8,19 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import torch
 from torch import Tensor
 
-from dragoman.model.cache import DecoderCache
-from dragoman.model.transformer import Transformer
+from dragoman.decoding.scorer import Cache, Scorer
 
 
 @dataclass(frozen=True)
 class EnsembleCache:
     """What each of the models remembers."""
 
-    caches: list[DecoderCache]
+    caches: list[Cache]
 
     def reorder(self, rows: Tensor) -> None:
         """Let row i go on from what was row ``rows[i]``."""
@@ -39,13 +39,14 @@ class Ensemble:
 
     >>> from dragoman.config import ModelConfig
     >>> from dragoman.decoding.greedy import greedy
+    >>> from dragoman.model.transformer import Transformer
     >>> config = ModelConfig(d_model=8, n_heads=2, n_layers=1, d_ff=16, vocab_size=11)
     >>> model, src_ids = Transformer(config).eval(), torch.tensor([[5, 6, 2]])
     >>> greedy(Ensemble((model, model)), src_ids) == greedy(model, src_ids)
     True
     """
 
-    models: Sequence[Transformer]
+    models: Sequence[Scorer[Any]]
 
     def start(self, src_ids: Tensor, *, n_beams: int, capacity: int) -> EnsembleCache:
         """Read the sources (B, S) with every model."""

@@ -15,7 +15,8 @@ from dragoman.decoding.alignment import AlignmentChoice
 from dragoman.decoding.ctranslate2_cache import converted
 from dragoman.decoding.ctranslate2_conversion import MODEL, NOTE
 from dragoman.decoding.ctranslate2_engine import CTranslate2Engine
-from dragoman.decoding.engine import EngineName
+from dragoman.decoding.engine import EngineName, TorchEngine
+from dragoman.decoding.shortlist import Shortlist
 from dragoman.decoding.translator import Translator
 from dragoman.errors import BundleError, ConfigError
 from dragoman.model.device import pick_device
@@ -30,6 +31,7 @@ def load(
     device: str | None = None,
     engine: EngineName | None = None,
     int8: bool = False,
+    shortlist: bool = False,
 ) -> Translator:
     """The translator that a bundle or run holds; several make an ensemble.
 
@@ -38,6 +40,8 @@ def load(
     ``engine`` is who searches: ``"torch"``, our own, or ``"ctranslate2"``, for which the bundle is
     converted once and the conversion kept in its folder. What ``dragoman export --to ctranslate2``
     has written can be loaded like a bundle. ``int8`` computes with 8-bit integers, on a CPU.
+    ``shortlist`` searches among the pieces that the source may bring about, by a list that training
+    has made of its corpus.
 
     >>> import tempfile
     >>> from dragoman.bundle import write_bundle
@@ -58,6 +62,8 @@ def load(
     if engine == "ctranslate2" or (engine is None and is_export(Path(path))):
         if more:
             raise ConfigError("an ensemble is searched by the engine torch alone")
+        if shortlist:
+            raise ConfigError("a shortlist is for the engine torch: leave --shortlist away")
         return _load_ctranslate2(Path(path), place, int8=int8)
     if int8 and place.type != "cpu":
         raise ConfigError(f"int8 is for the CPU, and the device is {place}: give --device cpu")
@@ -71,8 +77,10 @@ def load(
                 " second with --init, or on the same corpus with the same [data] settings."
             )
     models = tuple(model_of(bundle, place) for bundle in bundles)
+    models = tuple(quantize(model) for model in models) if int8 else models
     return Translator(
-        models=tuple(quantize(model) for model in models) if int8 else models,
+        models=models,
+        engine=TorchEngine(models, _shortlist(bundles[0])) if shortlist else None,
         tokenizer=tokenizers[0],
         config=bundles[0].config,
         path=bundles[0].path,
@@ -89,6 +97,11 @@ def model_of(bundle: Bundle, device: torch.device) -> Transformer:
     except RuntimeError as error:
         raise BundleError(f"{bundle.path}: weights and config.toml disagree: {error}") from None
     return model.to(device).eval().requires_grad_(False)
+
+
+def _shortlist(bundle: Bundle) -> Shortlist:
+    shape = bundle.config.model
+    return Shortlist.load(bundle.path, n_sources=shape.source_vocab, n_targets=shape.vocab_size)
 
 
 # --- CTranslate2 ---------------------------------------------------------------------------------

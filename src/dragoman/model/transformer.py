@@ -150,9 +150,13 @@ class Transformer(nn.Module):
 
     def step(self, ids: Tensor, cache: DecoderCache) -> Tensor:
         """The logits after one more token of each hypothesis: (R,) -> (R, V)."""
+        return self.logits(self.step_hidden(ids, cache))
+
+    def step_hidden(self, ids: Tensor, cache: DecoderCache) -> Tensor:
+        """The decoder's states after one more token of each hypothesis: (R,) -> (R, D)."""
         embedding = self.embedding if self.config.tie == "all" else self.tgt_embedding
         x = step_embedding(ids, cache, embedding, self.tgt_positions)  # (R, D)
-        return self.logits(self.decoder.step(x, cache, step_view(self.config, cache, like=x)))
+        return self.decoder.step(x, cache, step_view(self.config, cache, like=x))
 
     def _encode(self, src_ids: Tensor, view: View) -> Tensor:
         embedding = self.embedding if self.config.tie == "all" else self.src_embedding

@@ -12,6 +12,7 @@ from torch import Tensor
 
 from dragoman import bundle
 from dragoman.batches.loader import Batches, BatchSettings
+from dragoman.decoding.shortlist_building import LEAST_VOCABULARY, build_shortlist
 from dragoman.errors import BundleError
 from dragoman.model.transformer import Transformer
 from dragoman.pictures.curves import draw_training
@@ -159,6 +160,8 @@ class _Run:
         record = self._write(weights, state, {"chosen": chosen, "is_done": True})
         if self.world.is_first:
             out = self.request.out
+            if self.setup.train_store.info.tgt_vocab_size >= LEAST_VOCABULARY:
+                build_shortlist(self.setup.train_store).save(out)
             draw_training(read_metrics(out), out / "training.png", title=out.name)
         return record
 
