@@ -21,9 +21,8 @@ def numbered_cache(n_sentences=2, n_beams=3, length=2, capacity=4):
     """A cache of one layer whose every entry is the number of its sentence, and sees itself."""
     sentences = torch.arange(float(n_sentences)).view(-1, 1, 1, 1)
     layer = LayerCache(
-        own=sentences[..., 0].expand(-1, capacity * n_beams, 27).clone(),
-        widths=[12, 15],
-        n_heads=3,
+        keys=sentences.expand(-1, 3, capacity * n_beams, 4).clone(),
+        values=sentences.expand(-1, 3, capacity * n_beams, 5).clone(),
         memory_keys=sentences.expand(-1, 3, 7, 4).clone(),
         memory_values=sentences.expand(-1, 3, 7, 5).clone(),
     )
@@ -42,12 +41,12 @@ def seen(cache, row):
 
 def test_append_writes_one_position_of_all_beams_and_gives_all_up_to_it():
     layer = numbered_cache().layers[0]
-    keys, values = layer.append(torch.full((6, 27), 9.0), 2)
+    keys, values = layer.append(torch.full((2, 3, 3, 4), 9.0), torch.full((2, 3, 3, 5), 9.0), 2)
     assert keys.shape == (2, 3, 9, 4)
     assert values.shape == (2, 3, 9, 5)
     assert keys[1, 2, :, 0].tolist() == [1, 1, 1, 1, 1, 1, 9, 9, 9]
     assert values[1, 2, :, 4].tolist() == [1, 1, 1, 1, 1, 1, 9, 9, 9]
-    assert layer.own[1, 9:, 0].tolist() == [1, 1, 1]
+    assert layer.keys[1, 2, 9:, 0].tolist() == [1, 1, 1]
 
 
 def test_capacity_is_the_number_of_positions_that_fit():
@@ -60,7 +59,7 @@ def test_each_beam_sees_its_own_entry_of_every_position():
 
 def test_reorder_gives_beams_other_ancestors_and_moves_nothing():
     cache = numbered_cache()
-    before = cache.layers[0].own.clone()
+    before = cache.layers[0].keys.clone()
     cache.reorder(torch.tensor([1, 1, 0, 5, 3, 4]))
     assert [seen(cache, row) for row in range(6)] == [
         [1, 4],
@@ -72,7 +71,7 @@ def test_reorder_gives_beams_other_ancestors_and_moves_nothing():
     ]
     cache.open_position()
     assert seen(cache, 1) == [1, 4, 7]
-    assert torch.equal(cache.layers[0].own, before)
+    assert torch.equal(cache.layers[0].keys, before)
 
 
 def test_one_beam_needs_no_ancestors():
@@ -86,7 +85,8 @@ def test_keep_leaves_whole_sentences_with_their_beams_and_memory():
     cache.reorder(torch.tensor([0, 1, 2, 3, 4, 5, 8, 7, 6]))
     cache.keep(torch.tensor([2, 0]))
     layer = cache.layers[0]
-    assert layer.own[:, :6, 0].tolist() == [[2] * 6, [0] * 6]
+    assert layer.keys[:, 1, :6, 0].tolist() == [[2] * 6, [0] * 6]
+    assert layer.values[:, 1, :6, 0].tolist() == [[2] * 6, [0] * 6]
     assert layer.memory_keys[:, 0, 0, 0].tolist() == [2, 0]
     assert layer.memory_values[:, 0, 0, 0].tolist() == [2, 0]
     assert cache.memory_view.mask[:, 0, 0, 0].tolist() == [False, True]
@@ -97,7 +97,7 @@ def test_keep_leaves_whole_sentences_with_their_beams_and_memory():
 def test_keeping_no_sentence_leaves_an_empty_cache():
     cache = numbered_cache()
     cache.keep(torch.tensor([], dtype=torch.long))
-    assert cache.layers[0].own.size(0) == 0
+    assert cache.layers[0].keys.size(0) == 0
 
 
 def test_cross_attention_is_kept_once_a_sentence_and_not_once_a_beam(any_config, make_ids):
@@ -108,7 +108,8 @@ def test_cross_attention_is_kept_once_a_sentence_and_not_once_a_beam(any_config,
     for layer in cache.layers:
         assert layer.memory_keys.shape == (2, 3, 5, d_k)
         assert layer.memory_values.shape == (2, 3, 5, d_v)
-        assert layer.own.shape == (2, 4 * 7, 3 * (d_k + d_v))
+        assert layer.keys.shape == (2, 3, 4 * 7, d_k)
+        assert layer.values.shape == (2, 3, 4 * 7, d_v)
 
 
 def test_a_batch_without_padding_needs_no_mask(make_config, make_ids):

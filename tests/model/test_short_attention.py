@@ -35,6 +35,17 @@ def test_values_and_gradients_are_those_of_the_text(mask):
         assert_close(one, other, rtol=0, atol=1e-12)
 
 
+@pytest.mark.parametrize("mask", MASKS.values(), ids=MASKS)
+def test_one_query_gets_what_it_gets_among_many(mask):
+    q, k, v = heads(5), heads(5, seed=2), heads(5, width=6, seed=3)
+    with torch.no_grad():
+        expected, _ = scaled_dot_product_attention(q, k, v, mask)
+        for i in range(5):
+            own = mask[:, :, i : i + 1] if mask is not None and mask.size(2) > 1 else mask
+            found = fused_attention(q[:, :, i : i + 1], k, v, own)
+            assert_close(found, expected[:, :, i : i + 1], rtol=0, atol=1e-12)
+
+
 def test_gradients_are_finite_differences():
     q, k, v = heads(2), heads(3, seed=2), heads(3, seed=3)
     assert torch.autograd.gradcheck(lambda *qkv: short_attention(*qkv, None), (q, k, v))

@@ -5,8 +5,8 @@ into one buffer, position after position, and each beam looks at those entries t
 ancestors: when beams change places, only this small mask does. Cross-attention keys and values are
 made once a sentence; its beams look at them as N queries.
 
-Letters: B sentences, N beams, R = B * N rows, H heads, S source length, T longest target, K d_k,
-E = H * (d_k + d_v), t positions so far.
+Letters: B sentences, N beams, R = B * N rows, H heads, S source length, T longest target, K d_k
+(or d_v), t positions so far.
 """
 
 from __future__ import annotations
@@ -16,48 +16,43 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor
 
-from dragoman.model.attention import View, split_heads
+from dragoman.model.attention import View
 
 
 @dataclass
 class LayerCache:
     """Keys and values of one decoder layer."""
 
-    own: Tensor  # (B, T * N, E), of which t * N entries are written: keys, then values
-    widths: list[int]  # how E divides into keys, H * d_k, and values, H * d_v
-    n_heads: int
-    memory_keys: Tensor | None  # (B, H, S, K); None in a model without cross-attention
+    keys: Tensor  # (B, H, T * N, d_k), of which t * N entries are written
+    values: Tensor  # (B, H, T * N, d_v)
+    memory_keys: Tensor | None  # (B, H, S, d_k); None in a model without cross-attention
     memory_values: Tensor | None
 
-    def __post_init__(self) -> None:
-        self._look()
-
-    def append(self, new: Tensor, length: int) -> tuple[Tensor, Tensor]:
-        """Write (R, E) at position ``length``; keys and values up to it: (B, H, (t + 1) * N, K)."""
-        b, n_entries, e = self.own.shape
-        n_beams = new.size(0) // b
+    def append(self, keys: Tensor, values: Tensor, length: int) -> tuple[Tensor, Tensor]:
+        """Write (B, H, N, K) at position ``length``; all up to it: (B, H, (length + 1) * N, K)."""
+        n_beams = keys.size(2)
         start, end = length * n_beams, (length + 1) * n_beams
-        if end > n_entries:
+        if end > self.keys.size(2):
             raise IndexError(f"the cache is full: it has room for {length} positions")
-        self.own.narrow(1, start, n_beams).copy_(new.view(b, n_beams, e))
+        self.keys.narrow(2, start, n_beams).copy_(keys)
+        self.values.narrow(2, start, n_beams).copy_(values)
         return self.keys.narrow(2, 0, end), self.values.narrow(2, 0, end)
 
     def keep(self, sentences: Tensor, n_written: int) -> None:
         """Leave only these sentences, with what was written of them."""
-        kept = self.own[:, :n_written].index_select(0, sentences)
-        self.own = self.own[: sentences.numel()]
-        self.own[:, :n_written] = kept
-        self._look()
+        self.keys = _keep_written(self.keys, sentences, n_written)
+        self.values = _keep_written(self.values, sentences, n_written)
         if self.memory_keys is not None and self.memory_values is not None:
             self.memory_keys = self.memory_keys.index_select(0, sentences)
             self.memory_values = self.memory_values.index_select(0, sentences)
 
-    def _look(self) -> None:
-        """The whole buffer as heads see it: views, made once and not at every step."""
-        n_keys, n_values = self.widths
-        keys, values = self.own.narrow(2, 0, n_keys), self.own.narrow(2, n_keys, n_values)
-        self.keys = split_heads(keys, self.n_heads)  # (B, H, T * N, d_k)
-        self.values = split_heads(values, self.n_heads)  # (B, H, T * N, d_v)
+
+def _keep_written(buffer: Tensor, sentences: Tensor, n_written: int) -> Tensor:
+    """The front of the same buffer, with these sentences in it."""
+    kept = buffer[:, :, :n_written].index_select(0, sentences)
+    buffer = buffer[: sentences.numel()]
+    buffer[:, :, :n_written] = kept
+    return buffer
 
 
 @dataclass
@@ -75,17 +70,17 @@ class DecoderCache:
     @property
     def capacity(self) -> int:
         """How many target positions fit in."""
-        return self.layers[0].own.size(1) // self.n_beams
+        return self.layers[0].keys.size(2) // self.n_beams
 
     def open_position(self) -> None:
         """Let each beam see, of the N entries that are written next, its own."""
         if self.n_beams == 1:
             return
-        own = self.layers[0].own
+        keys = self.layers[0].keys
         if self._newest is None:
-            only_own = own.new_full((self.n_beams, self.n_beams), -torch.inf).fill_diagonal_(0.0)
+            only_own = keys.new_full((self.n_beams, self.n_beams), -torch.inf).fill_diagonal_(0.0)
             self._newest = only_own
-        newest = self._newest.expand(own.size(0), 1, -1, -1)
+        newest = self._newest.expand(keys.size(0), 1, -1, -1)
         before = self.ancestors
         self.ancestors = newest if before is None else torch.cat([before, newest], dim=3)
 

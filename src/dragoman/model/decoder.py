@@ -1,7 +1,7 @@
 """The decoder (3.1): N layers of masked self-attention, cross-attention and feed-forward.
 
 Letters: B sentences, T target length, D d_model, N beams, R = B * N hypotheses, H heads, K d_k,
-P packed tokens, E = H * (d_k + d_v), t positions so far.
+P packed tokens, t positions so far.
 """
 
 from __future__ import annotations
@@ -9,14 +9,12 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import cast
 
-import torch
 from torch import Tensor, nn
 
 from dragoman.config import ModelConfig
-from dragoman.model.attention import MultiHeadAttention, View, merge_heads
+from dragoman.model.attention import MultiHeadAttention, View
 from dragoman.model.cache import DecoderCache, LayerCache
 from dragoman.model.feed_forward import FeedForward
-from dragoman.model.rotary import Rotation
 from dragoman.model.sublayer import residual
 
 
@@ -57,13 +55,16 @@ class DecoderLayer(nn.Module):
     ) -> LayerCache:
         """An empty buffer for all hypotheses; keys and values of the memory (B, S, D)."""
         attention = self.self_attention
-        width = attention.widths[1] + attention.widths[2]
-        own = attention.qkv.weight.new_empty(n_sentences, capacity * n_beams, width)
+        shapes = [
+            (n_sentences, attention.n_heads, capacity * n_beams, width // attention.n_heads)
+            for width in attention.widths[1:]
+        ]
+        keys, values = (attention.qkv.weight.new_empty(shape) for shape in shapes)
         memory_keys = memory_values = None
         if memory is not None:
             made = self._cross().project_memory(memory, None)
             memory_keys, memory_values = (part.contiguous() for part in made)
-        return LayerCache(own, attention.widths[1:], attention.n_heads, memory_keys, memory_values)
+        return LayerCache(keys, values, memory_keys, memory_values)
 
     def step(self, x: Tensor, kept: LayerCache, cache: DecoderCache, view: View) -> Tensor:
         """One more position of each hypothesis: (R, D) -> (R, D)."""
@@ -90,19 +91,19 @@ class DecoderLayer(nn.Module):
         )
 
     def _step_self(self, x: Tensor, kept: LayerCache, length: int, view: View) -> Tensor:
-        attention, n_sentences = self.self_attention, kept.own.size(0)
-        q, new = attention.qkv(x).split([attention.widths[0], sum(attention.widths[1:])], dim=-1)
+        attention, n_sentences = self.self_attention, kept.keys.size(0)
+        parts = attention.qkv(x).split(attention.widths, dim=-1)
+        q, k, v = (split_rows(part, n_sentences, attention.n_heads) for part in parts)
         if view.rotation is not None:
-            q, new = _rotate(q, new, view.rotation, attention)
-        k, v = kept.append(new, length)  # (B, H, (t + 1) * N, K)
-        q = split_rows(q, n_sentences, attention.n_heads)  # (B, H, N, K)
+            q, k = view.rotation(q), view.rotation(k)
+        k, v = kept.append(k, v, length)  # (B, H, (t + 1) * N, K)
         return attention.out(attention.attend(q, k, v, view).flatten(0, 1))
 
     def _step_cross(self, x: Tensor, kept: LayerCache, cache: DecoderCache) -> Tensor:
         attention = self._cross()
         if kept.memory_keys is None or kept.memory_values is None:
             raise ValueError("the cache holds no memory to attend to")
-        q = split_rows(attention.project_queries(x), kept.own.size(0), attention.n_heads)
+        q = split_rows(attention.project_queries(x), kept.keys.size(0), attention.n_heads)
         context = attention.attend(q, kept.memory_keys, kept.memory_values, cache.memory_view)
         return attention.out(context.flatten(0, 1))
 
@@ -159,14 +160,3 @@ class Decoder(nn.Module):
 def split_rows(x: Tensor, n_sentences: int, n_heads: int) -> Tensor:
     """Give each head its slice of the rows of a step: (R, H * K) -> (B, H, N, K)."""
     return x.view(n_sentences, -1, n_heads, x.size(1) // n_heads).transpose(1, 2)
-
-
-def _rotate(
-    q: Tensor, new: Tensor, rotation: Rotation, attention: MultiHeadAttention
-) -> tuple[Tensor, Tensor]:
-    """Queries (R, H * K), and keys and values (R, E), with rotary positions in them."""
-    k, v = torch.split(new, attention.widths[1:], dim=-1)
-    turned = [
-        merge_heads(rotation(split_rows(part, len(part), attention.n_heads))) for part in (q, k)
-    ]
-    return turned[0].flatten(0, 1), torch.cat([turned[1].flatten(0, 1), v], dim=-1)

@@ -47,18 +47,31 @@ def short_attention(q: Tensor, k: Tensor, v: Tensor, mask: Tensor | None) -> Ten
     return _ShortAttention.apply(q, k, v, mask)  # type: ignore[no-untyped-call]
 
 
+def one_query_attention(q: Tensor, k: Tensor, v: Tensor, mask: Tensor | None) -> Tensor:
+    """The same of one query, as greedy decoding has it, without a gradient: (B, H, 1, K)."""
+    b, h = k.shape[:2]
+    q, k, v = (part.reshape(b * h, part.size(2), part.size(3)) for part in (q, k, v))
+    return torch.bmm(_weights(q, k, mask, h), v).view(b, h, 1, v.size(2))
+
+
+def _weights(q: Tensor, k: Tensor, mask: Tensor | None, n_heads: int) -> Tensor:
+    """softmax(Q Kᵀ / √d_k): (B * H, L, K), (B * H, M, K) -> (B * H, L, M)."""
+    scores = torch.bmm(q, k.transpose(1, 2)).mul_(1 / math.sqrt(q.size(2)))
+    if mask is None:
+        return torch.softmax(scores, dim=-1)
+    by_head = (q.size(0) // n_heads, n_heads, *scores.shape[1:])
+    scores.view(by_head).masked_fill_(~mask, torch.finfo(scores.dtype).min)
+    weights = torch.softmax(scores, dim=-1)
+    weights.view(by_head).masked_fill_(~mask, 0.0)
+    return weights
+
+
 class _ShortAttention(torch.autograd.Function):
     @staticmethod
     def forward(ctx: Any, q: Tensor, k: Tensor, v: Tensor, mask: Tensor | None) -> Tensor:
         b, h, length, _ = q.shape
         q, k, v = (part.reshape(b * h, part.size(2), part.size(3)) for part in (q, k, v))
-        scores = torch.bmm(q, k.transpose(1, 2)).mul_(1 / math.sqrt(q.size(2)))  # (B * H, L, M)
-        by_head = (b, h, length, k.size(1))
-        if mask is not None:
-            scores.view(by_head).masked_fill_(~mask, torch.finfo(scores.dtype).min)
-        weights = torch.softmax(scores, dim=-1)
-        if mask is not None:
-            weights.view(by_head).masked_fill_(~mask, 0.0)
+        weights = _weights(q, k, mask, h)  # (B * H, L, M)
         ctx.save_for_backward(q, k, v, weights)
         return torch.bmm(weights, v).view(b, h, length, v.size(2))
 
