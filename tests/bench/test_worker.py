@@ -42,15 +42,15 @@ def test_a_worker_that_cannot_do_the_work_says_so_and_ends(tmp_path):
 
 def test_training_gives_no_tokens(tmp_path, monkeypatch):
     kept = []
-    monkeypatch.setattr("dragoman.training.allocator.keep_large_blocks", lambda: kept.append(1))
+    monkeypatch.setattr("dragoman.bench.ours.keep_large_blocks", lambda: kept.append(1))
     _, run, _ = talk(tmp_path, Work("train", SHAPE, BATCHES), questions=["run", "end"])
     assert run["tokens"] is None
-    assert kept  # memory is kept between steps, whoever trains
+    assert kept  # as `dragoman train` keeps memory between steps
 
 
 def test_decoding_leaves_the_allocator_as_it_is(tmp_path, monkeypatch):
     kept = []
-    monkeypatch.setattr("dragoman.training.allocator.keep_large_blocks", lambda: kept.append(1))
+    monkeypatch.setattr("dragoman.bench.ours.keep_large_blocks", lambda: kept.append(1))
     talk(tmp_path, Work("decode", SHAPE, BATCHES, max_tokens=3))
     assert not kept
 

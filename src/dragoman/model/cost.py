@@ -94,8 +94,9 @@ def estimate_memory(
     input, the sum that is normalized and the dropout mask (3D); in attention also queries, keys,
     values and context (2HK + 2HU); in the feed-forward network 3F (5F for swiglu), or F (relu),
     2F (gelu), 4F (swiglu) without dropout; at the output the logits and their softmax (2V). Each
-    is 4 bytes, 2 in bf16 and fp16. Attention weights are never stored by the fused kernel. The
-    system's own buffers come on top.
+    is 4 bytes, 2 in bf16 and fp16. Attention weights are never stored by the fused kernel; on a
+    CPU, where short sentences are attended to without it, they and the system's own buffers come on
+    top.
 
     >>> estimate_memory(ModelConfig(vocab_size=37_000), batch_tokens=4096).weights
     252329984

@@ -126,13 +126,14 @@ def load_models(
     *,
     engine: EngineName | None = None,
     int8: bool = False,
+    shortlist: bool = False,
     device: str | None = None,
     **batching: Any,
 ) -> Models:
     """The bundles, loaded; ``batching`` are the keywords of ``Batcher``."""
     models = []
     for name, each in zip(unique_names(w.path for w in wanted), wanted, strict=True):
-        translator = load(each.path, device=device, engine=engine, int8=int8)
+        translator = load(each.path, device=device, engine=engine, int8=int8, shortlist=shortlist)
         exported = is_export(each.path)
         name_of_engine = engine or ("ctranslate2" if exported else "torch")
         if each.codes is None:
