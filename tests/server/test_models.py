@@ -40,7 +40,7 @@ def test_the_engine_is_passed_on(bundle, translator, monkeypatch):
     monkeypatch.setattr(models_module, "load", load)
     assert load_models([Wanted(bundle)]).all[0].describe()["engine"] == "torch"
     models = load_models([Wanted(bundle)], engine="ctranslate2", int8=True)
-    assert asked[1] == {"device": None, "engine": "ctranslate2", "int8": True}
+    assert asked[1] == {"device": None, "engine": "ctranslate2", "int8": True, "shortlist": False}
     assert models.all[0].describe()["engine"] == "ctranslate2 int8"
 
 
