@@ -48,13 +48,6 @@ def test_training_gives_no_tokens(tmp_path, monkeypatch):
     assert kept  # as `dragoman train` keeps memory between steps
 
 
-def test_decoding_leaves_the_allocator_as_it_is(tmp_path, monkeypatch):
-    kept = []
-    monkeypatch.setattr("dragoman.bench.ours.keep_large_blocks", lambda: kept.append(1))
-    talk(tmp_path, Work("decode", SHAPE, BATCHES, max_tokens=3))
-    assert not kept
-
-
 def test_memory_that_did_not_grow_is_no_less_than_nothing():
     assert Memory(before_mb=100, peak_mb=130).growth_mb == 30
     assert Memory(before_mb=100, peak_mb=99).growth_mb == 0

@@ -72,6 +72,7 @@ class Dragoman:
         return step
 
     def decoder(self, shape: ModelConfig, weights: Weights | None = None) -> Decode:
+        keep_large_blocks()  # as ``dragoman.load`` does
         model = Transformer(shape)
         if weights is not None:
             model.load_state_dict(dict(weights))

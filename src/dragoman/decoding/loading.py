@@ -23,6 +23,7 @@ from dragoman.model.device import pick_device
 from dragoman.model.int8 import quantize
 from dragoman.model.transformer import Transformer
 from dragoman.tokenize.tokenizer import Tokenizer
+from dragoman.training.allocator import keep_large_blocks
 
 
 def load(
@@ -59,6 +60,8 @@ def load(
     if engine not in (None, *get_args(EngineName)):
         raise ConfigError(f"engine {engine!r}: must be {' or '.join(get_args(EngineName))}")
     place = pick_device(device)
+    if place.type == "cpu":
+        keep_large_blocks()
     if engine == "ctranslate2" or (engine is None and is_export(Path(path))):
         if more:
             raise ConfigError("an ensemble is searched by the engine torch alone")
