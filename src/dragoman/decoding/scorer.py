@@ -33,4 +33,4 @@ class Scorer(Protocol[C]):
         """Read the sources (B, S), and make room for ``capacity`` target tokens."""
 
     def step(self, ids: Tensor, cache: C) -> Tensor:
-        """The logits after one more token of each hypothesis: (R,) -> (R, V)."""
+        """The logits after one more token of each hypothesis, for the search to change: (R, V)."""
