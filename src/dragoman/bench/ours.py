@@ -89,7 +89,10 @@ class Dragoman:
             def search(src_ids: Tensor) -> list[list[Hypothesis]]:
                 return settings.search(scorer, src_ids, prefixes=None, keys=[])
 
-            every = chain.from_iterable(two_at_once(search, batches))
+            # Who sends one sentence waits for its translation before sending the next.
+            one_by_one = all(len(batch) == 1 for batch in batches)
+            found = map(search, batches) if one_by_one else two_at_once(search, batches)
+            every = chain.from_iterable(found)
             return [[*ranked[0].ids, EOS_ID] for ranked in every]
 
         return decode

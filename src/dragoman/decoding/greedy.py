@@ -5,8 +5,8 @@ Letters: B sentences, S source length, N walks of a sentence, R = B * N rows, V 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
 
 import torch
 from torch import Tensor
@@ -60,18 +60,44 @@ def _likeliest(logits: Tensor, walks: Tensor, position: int) -> Tensor:
 
 @dataclass(frozen=True)
 class _Walks:
-    """The rows that are still on their way."""
+    """Rows, and what each has said so far."""
 
     numbers: Tensor  # (R,) which walks these are, sentence by sentence
+    said: Tensor  # (R, T) tokens so far; of one that has ended, those behind EOS mean nothing
+    log_probs: Tensor  # (R,)
+    circled: Tensor  # (R,) those that ended because they went in circles
     done: Tensor  # (R,) those that have ended and wait for others to leave with them
     rules: Rules
 
-    def keep(self, sentences: Tensor, n_each: int) -> _Walks:
-        """These sentences alone."""
-        rows = (
-            sentences[:, None] * n_each + torch.arange(n_each, device=sentences.device)
-        ).flatten()
-        return _Walks(self.numbers[rows], self.done[rows], self.rules.keep(sentences))
+    @staticmethod
+    def begin(n_rows: int, rules: Rules) -> _Walks:
+        """Nothing said yet."""
+        numbers = torch.arange(n_rows, device=rules.limits.device)
+        said = numbers.new_full((n_rows, int(rules.limits.max())), EOS_ID)
+        no = torch.zeros_like(numbers, dtype=torch.bool)
+        # Sums in float64, so that a long sentence is worth the same however it was added up.
+        return _Walks(numbers, said, no.double(), no, no.clone(), rules)
+
+    def say(self, ids: Tensor, gained: Tensor, position: int, in_circles: Tensor | None) -> None:
+        """One more token of each row, and the log-probability that it adds: (R,), (R,)."""
+        self.said[:, position] = ids
+        self.log_probs.add_(gained.masked_fill_(self.done, 0.0))
+        if in_circles is not None:
+            self.circled.logical_or_(in_circles & ~self.done)
+        self.done.logical_or_(ids == EOS_ID)
+
+    def of(self, sentences: Tensor, n_each: int) -> _Walks:
+        """The rows of these sentences alone."""
+        inside = torch.arange(n_each, device=sentences.device)
+        rows = (sentences[:, None] * n_each + inside).flatten()
+        return _Walks(
+            self.numbers[rows],
+            self.said[rows],
+            self.log_probs[rows],
+            self.circled[rows],
+            self.done[rows],
+            self.rules.keep(sentences),
+        )
 
 
 @torch.inference_mode()
@@ -85,55 +111,42 @@ def walk(
     n_each: int = 1,
 ) -> list[list[Hypothesis]]:
     """``n_each`` translations of each source, in the order of their numbers: (B, S) -> B lists."""
-    n_rows, device = src_ids.size(0) * n_each, src_ids.device
+    n_rows = src_ids.size(0) * n_each
     cache = scorer.start(src_ids, n_beams=n_each, capacity=int(rules.limits.max()))
-    said = torch.full((n_rows, int(rules.limits.max())), EOS_ID, device=device)
-    log_probs = torch.zeros(n_rows, dtype=torch.float64, device=device)
-    circled = torch.zeros(n_rows, dtype=torch.bool, device=device)
-    all_rows = torch.arange(n_rows, device=device)
-    walks = _Walks(all_rows, circled.clone(), rules)
-    ids, in_circles = torch.full_like(all_rows, BOS_ID), None
-    for position in range(said.size(1)):
+    walks, gone = _Walks.begin(n_rows, rules), []
+    ids, in_circles = torch.full_like(walks.numbers, BOS_ID), None
+    for position in range(walks.said.size(1)):
         logits = scorer.step(ids, cache)  # (R, V)
         sums = log_sums(logits)  # (R,)
         ids = choose(walks.rules.apply(logits, position, in_circles), walks.numbers, position)
         gained = logits.gather(1, ids[:, None]).squeeze(1).double() - sums
-        log_probs[walks.numbers] += gained.masked_fill(walks.done, 0.0)
-        said[walks.numbers, position] = ids.masked_fill(walks.done, EOS_ID)
-        if in_circles is not None:
-            circled[walks.numbers] |= in_circles & ~walks.done
-        walks = replace(walks, done=walks.done | (ids == EOS_ID))
+        walks.say(ids, gained, position, in_circles)
         over = walks.done.view(-1, n_each).all(1)  # (B,)
         n_over = int(over.sum())
         if n_over == over.numel():
             break
         if n_over >= SHRINK_FROM * over.numel():
+            gone.append(walks.of(over.nonzero().squeeze(1), n_each))
             kept = (~over).nonzero().squeeze(1)
             cache.keep(kept)
             ids = ids.view(-1, n_each)[kept].flatten()
-            walks = walks.keep(kept, n_each)
-        in_circles = _in_circles(said[walks.numbers, : position + 1], walks, n_each)
-    limits = rules.limits.repeat_interleave(n_each).tolist()
-    found = _hypotheses(said, log_probs, circled, limits=limits, alpha=alpha)
-    return [found[i : i + n_each] for i in range(0, n_rows, n_each)]
+            walks = walks.of(kept, n_each)
+        in_circles = None
+        if is_time_to_look(position + 1):
+            src_lengths = walks.rules.src_lengths.repeat_interleave(n_each)
+            in_circles = goes_in_circles(walks.said[:, : position + 1], src_lengths)
+    found = dict(pair for part in (*gone, walks) for pair in _hypotheses(part, n_each, alpha))
+    return [[found[n] for n in range(i, i + n_each)] for i in range(0, n_rows, n_each)]
 
 
-def _in_circles(said: Tensor, walks: _Walks, n_each: int) -> Tensor | None:
-    """Which rows have to end; None where it is not time to look."""
-    if not is_time_to_look(said.size(1)):
-        return None
-    return goes_in_circles(said, walks.rules.src_lengths.repeat_interleave(n_each))
-
-
-def _hypotheses(
-    said: Tensor, log_probs: Tensor, circled: Tensor, *, limits: list[int], alpha: float
-) -> list[Hypothesis]:
-    """What each walk has said, (R, T), with what it is worth."""
-    if not bool(torch.isfinite(log_probs).all()):
+def _hypotheses(walks: _Walks, n_each: int, alpha: float) -> Iterator[tuple[int, Hypothesis]]:
+    """The number of each walk, with what it has said and what that is worth."""
+    if not bool(torch.isfinite(walks.log_probs).all()):
         raise no_usable_probabilities()
-    found = []
-    rows = zip(said.tolist(), log_probs.tolist(), circled.tolist(), limits, strict=True)
-    for ids, log_prob, was_circling, limit in rows:
+    limits = walks.rules.limits.repeat_interleave(n_each)
+    columns = (walks.numbers, walks.said, walks.log_probs, walks.circled, limits)
+    rows = zip(*(column.tolist() for column in columns), strict=True)
+    for number, ids, log_prob, was_circling, limit in rows:
         length = ids.index(EOS_ID) + 1
         ending: Ending = "eos"
         if was_circling:
@@ -141,5 +154,4 @@ def _hypotheses(
         elif length >= limit:
             ending = "limit"
         score = log_prob / length_penalty(float(length), alpha)
-        found.append(Hypothesis(tuple(ids[: length - 1]), log_prob, score, ending))
-    return found
+        yield number, Hypothesis(tuple(ids[: length - 1]), log_prob, score, ending)

@@ -34,10 +34,13 @@ class Rules:
     limits: Tensor  # (B,) most tokens of a translation, EOS counted
     src_lengths: Tensor  # (B,) tokens of the source, EOS counted
     forced: Tensor  # (B, P) the prefix of each sentence, then -1
+    first_end: int  # the lowest of the limits
 
     def keep(self, sentences: Tensor) -> Rules:
         """The rules of these sentences alone."""
-        return Rules(self.limits[sentences], self.src_lengths[sentences], self.forced[sentences])
+        limits = self.limits[sentences]
+        first_end = int(limits.min()) if limits.numel() else 0
+        return Rules(limits, self.src_lengths[sentences], self.forced[sentences], first_end)
 
     def apply(self, logits: Tensor, position: int, in_circles: Tensor | None) -> Tensor:
         """Make what may not follow at this position impossible, in place: (R, V) -> (R, V).
@@ -46,10 +49,10 @@ class Rules:
         """
         logits[:, PAD_ID] = -torch.inf
         logits[:, BOS_ID] = -torch.inf
-        at_end = self.limits <= position + 1  # (B,)
         has_forced = position < self.forced.size(1)
-        if in_circles is None and not has_forced and not bool(at_end.any()):
+        if in_circles is None and not has_forced and position + 1 < self.first_end:
             return logits
+        at_end = self.limits <= position + 1  # (B,)
         n_beams = logits.size(0) // at_end.size(0)
         bound = at_end.repeat_interleave(n_beams)  # (R,) rows with one choice
         tokens = torch.full_like(bound, EOS_ID, dtype=torch.long)  # (R,) which it is
@@ -84,7 +87,8 @@ def make_rules(
     limits = torch.maximum(src_lengths, n_forced + 1) + max_extra
     if max_len is not None:
         limits = limits.clamp(max=max_len)
-    return Rules(torch.maximum(limits, n_forced + 1), src_lengths, forced)
+    limits = torch.maximum(limits, n_forced + 1)
+    return Rules(limits, src_lengths, forced, int(limits.min()) if limits.numel() else 0)
 
 
 def _allow_only(logits: Tensor, rows: Tensor, tokens: Tensor) -> Tensor:

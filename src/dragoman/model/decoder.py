@@ -142,18 +142,19 @@ class Decoder(nn.Module):
         """An empty buffer in each layer, and the keys and values of the memory (B, S, D)."""
         kept = [
             layer.start(memory, n_sentences=n_sentences, n_beams=n_beams, capacity=capacity)
-            for layer in self._stack()
+            for layer in self.stack()
         ]
         return DecoderCache(kept, View(mask=memory_mask), n_beams)
 
     def step(self, x: Tensor, cache: DecoderCache, view: View) -> Tensor:
         """One more position of each hypothesis; the cache grows by one: (R, D) -> (R, D)."""
-        for layer, kept in zip(self._stack(), cache.layers, strict=True):
+        for layer, kept in zip(self.stack(), cache.layers, strict=True):
             x = layer.step(x, kept, cache, view)
         cache.length += 1
         return x if self.final_norm is None else self.final_norm(x)
 
-    def _stack(self) -> list[DecoderLayer]:
+    def stack(self) -> list[DecoderLayer]:
+        """The layers, first to last."""
         return cast("list[DecoderLayer]", list(self.layers))
 
 

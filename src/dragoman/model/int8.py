@@ -100,6 +100,8 @@ class Int8Attention(MultiHeadAttention):
 class Int8Transformer(Transformer):
     """A Transformer that computes with integer matrices; ``quantize`` makes it."""
 
+    knows_one_row = False
+
     def __init__(self, exact: Transformer) -> None:
         nn.Module.__init__(self)
         self.config = exact.config

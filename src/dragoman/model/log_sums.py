@@ -24,7 +24,7 @@ def log_sums(logits: Tensor, probs: Tensor | None = None) -> Tensor:
         probs = torch.softmax(logits, dim=-1)  # (R, V)
     first = probs[:, 0]
     sums = logits[:, 0].to(probs.dtype) - first.log()
-    faint = (first < FAINT).nonzero().squeeze(1)
-    if faint.numel():
+    if first.numel() and float(first.min()) < FAINT:
+        faint = (first < FAINT).nonzero().squeeze(1)
         sums[faint] = torch.logsumexp(logits[faint].to(probs.dtype), dim=-1)
     return sums

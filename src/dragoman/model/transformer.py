@@ -24,6 +24,7 @@ from dragoman.model.embeddings import Embedding, embed, make_positions
 from dragoman.model.encoder import Encoder
 from dragoman.model.initialize import initialize
 from dragoman.model.masks import decoder_mask, encoder_mask, padding_mask, window_mask
+from dragoman.model.one_row import OneRow, is_one_row
 from dragoman.model.packing import Packing
 from dragoman.model.rotary import Rotation
 
@@ -47,6 +48,7 @@ class Transformer(nn.Module):
     torch.Size([1, 2, 11])
     """
 
+    knows_one_row = True  # decoding by NumPy where that is faster
     _kept: tuple[object, Tensor] | None = None  # the output matrix the other way round
 
     def __init__(self, config: ModelConfig) -> None:
@@ -140,13 +142,19 @@ class Transformer(nn.Module):
         """Encode the sources, and make room for ``capacity`` target positions of each beam."""
         memory = self.encode(src_ids)
         mask = padding_mask(src_ids, self.config.pad_id)
-        return self.decoder.start(
+        cache = self.decoder.start(
             memory,
             None if bool(mask.all()) else mask,
             n_sentences=src_ids.size(0),
             n_beams=n_beams,
             capacity=capacity,
         )
+        positions = self.tgt_positions
+        is_one = self.knows_one_row and is_one_row(self.config, self.output_weight, cache)
+        if is_one and positions is not None:
+            row = OneRow(self.decoder, self._target_embedding(), positions, cache)
+            cache.one_row_step = row.step
+        return cache
 
     def step(self, ids: Tensor, cache: DecoderCache) -> Tensor:
         """The logits after one more token of each hypothesis: (R,) -> (R, V)."""
@@ -154,8 +162,9 @@ class Transformer(nn.Module):
 
     def step_hidden(self, ids: Tensor, cache: DecoderCache) -> Tensor:
         """The decoder's states after one more token of each hypothesis: (R,) -> (R, D)."""
-        embedding = self.embedding if self.config.tie == "all" else self.tgt_embedding
-        x = step_embedding(ids, cache, embedding, self.tgt_positions)  # (R, D)
+        if cache.one_row_step is not None:
+            return cache.one_row_step(ids, cache)
+        x = step_embedding(ids, cache, self._target_embedding(), self.tgt_positions)  # (R, D)
         return self.decoder.step(x, cache, step_view(self.config, cache, like=x))
 
     def _encode(self, src_ids: Tensor, view: View) -> Tensor:
@@ -164,10 +173,12 @@ class Transformer(nn.Module):
         return self.encoder(x, rotated(view, self.config, src_ids.size(1), like=x))
 
     def _decode(self, tgt_ids: Tensor, memory: Tensor, own: View, cross: View) -> Tensor:
-        embedding = self.embedding if self.config.tie == "all" else self.tgt_embedding
-        x = self._embed(tgt_ids, embedding, self.tgt_positions, own.queries)
+        x = self._embed(tgt_ids, self._target_embedding(), self.tgt_positions, own.queries)
         own = rotated(own, self.config, tgt_ids.size(1), like=x)
         return self.decoder(x, memory, own, cross)
+
+    def _target_embedding(self) -> Embedding:
+        return self.embedding if self.config.tie == "all" else self.tgt_embedding
 
     def _embed(
         self,
