@@ -1,6 +1,6 @@
 """``python -m benchmarks``: every measurement of the README's tables, and the tables themselves.
 
-    python -m benchmarks [--only train,decode,…] [--threads N] [--repeats N]
+    python -m benchmarks [--only train-tiny,decode-base,…] [--threads N] [--repeats N]
 
 What was measured is kept in ``benchmarks/results.json``, part by part, so that one part can be
 measured again without the others. The tables go between two comments in the README:
@@ -17,12 +17,12 @@ import argparse
 import json
 import subprocess
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
 from benchmarks import batches_speed, loop_profile, prepare_speed, tokenize_speed
-from dragoman.bench.report import case_rows, case_title, curve_rows, markdown, notes
+from dragoman.bench.report import curve_rows, markdown, matrix, memory_matrix, notes
 
 HERE = Path(__file__).resolve().parent
 RESULTS, README = HERE / "results.json", HERE.parent / "README.md"
@@ -43,8 +43,10 @@ def parts(options: argparse.Namespace) -> dict[str, Callable[[], dict[str, Any]]
     if options.threads:
         common += ["--threads", str(options.threads)]
     return {
-        "train": lambda: command("train", *common),
-        "decode": lambda: command("decode", *common),
+        "train-tiny": lambda: command("train", "--presets", "tiny", *common),
+        "train-base": lambda: command("train", "--presets", "base", *common),
+        "decode-tiny": lambda: command("decode", "--presets", "tiny", *common),
+        "decode-base": lambda: command("decode", "--presets", "base", *common),
         "scaling": lambda: command("scaling", *common, "-o", str(PICTURE)),
         "loop": lambda: loop_profile.measure(60),
         "prepare": prepare_speed.measure,
@@ -56,9 +58,10 @@ def parts(options: argparse.Namespace) -> dict[str, Callable[[], dict[str, Any]]
 def tables(found: dict[str, Any]) -> str:
     """What was measured, in Markdown."""
     blocks = []
-    for part in ("train", "decode"):
-        if part in found:
-            blocks += _contest(part, found[part])
+    for kind in ("train", "decode"):
+        measured = [found[part] for part in (f"{kind}-tiny", f"{kind}-base") if part in found]
+        if measured:
+            blocks += _contest(kind, measured)
     if "scaling" in found:
         blocks += [
             "**Growth** (`dragoman bench scaling`): exponents of time and memory.",
@@ -71,17 +74,21 @@ def tables(found: dict[str, Any]) -> str:
     return "\n\n".join(blocks)
 
 
-def _contest(part: str, found: dict[str, Any]) -> list[str]:
+def _contest(kind: str, measured: Sequence[dict[str, Any]]) -> list[str]:
+    """One table of a kind: a row for each peer, a column for each case."""
+    first, cases = measured[0], [case for found in measured for case in found["cases"]]
+    rounds = " or ".join(dict.fromkeys(str(found["repeats"]) for found in measured))
     blocks = [
-        f"**{'Training' if part == 'train' else 'Decoding'}** (`dragoman bench {part}`):"
-        f" {found['text']}, {found['vocab_size']:,} pieces, {found['threads']} threads, float32,"
-        f" {found['repeats']} rounds in turn; ours / theirs in tokens a second, spread in brackets;"
-        " memory is the growth of the process after its imports, the whole in brackets."
+        f"**{'Training' if kind == 'train' else 'Decoding'}** (`dragoman bench {kind}`):"
+        f" {first['text']}, {first['vocab_size']:,} pieces, {first['threads']} threads, float32,"
+        f" {rounds} rounds in turn. Our speed, then how many times theirs it is, spread in"
+        " brackets.",
+        markdown(matrix(cases)),
     ]
-    for case in found["cases"]:
-        blocks += [case_title(case) + ":", markdown(case_rows(case))]
-    versions = [f"{name} {version}" for name, version in found["versions"].items() if version]
-    missing = [note for note in notes(found["cases"]) if "cannot" not in note]
+    if kind == "train":
+        blocks += ["Memory of the same, MB beyond the imports:", markdown(memory_matrix(cases))]
+    versions = [f"{name} {version}" for name, version in first["versions"].items() if version]
+    missing = [note for note in notes(cases) if "cannot" not in note]
     blocks.append("Versions: " + ", ".join(versions) + ".")
     return blocks + ([f"Not measured: {'; '.join(missing)}."] if missing else [])
 

@@ -41,7 +41,7 @@ def bundle(tmp_path: Path) -> Path:
 def test_three_ways_are_measured_with_the_same_number_of_tokens(inline_workers, monkeypatch):
     peers = [Dragoman(), TorchNN()]
     options = {"preset": "tiny", "n_sentences": 10, "n_tokens": 3, "repeats": 1}
-    cases = measure_decoding(TEXT, peers, **options)
+    cases = list(measure_decoding(TEXT, peers, **options))
     assert [case["case"] for case in cases] == [case.name for case in CASES]
     assert [case["sentences"] for case in cases] == [10, 10, 1]
     for case in cases:
@@ -76,7 +76,7 @@ def test_every_preset_has_a_number_of_sentences():
 
 def test_real_translations_are_compared_with_ours(inline_workers, few_installed, bundle):
     texts = ["1 2 3", "", "3 1", "2 2 2 1"]
-    cases = measure_real(bundle, texts, [Dragoman(), TorchNN()], repeats=1)
+    cases = list(measure_real(bundle, texts, [Dragoman(), TorchNN()], repeats=1))
     assert [case["sentences"] for case in cases] == [3, 3, 1]  # the empty line is no work
     results = {result["peer"]: result for result in cases[0]["results"]}
     assert "same_as_ours" not in results["dragoman"]
@@ -102,4 +102,4 @@ def test_the_share_of_equal_translations_is_counted_without_end_tokens(monkeypat
 
 def test_nothing_to_translate_is_an_error(bundle):
     with pytest.raises(DataError, match="no sentence to translate"):
-        measure_real(bundle, ["", "  "], [Dragoman()])
+        next(measure_real(bundle, ["", "  "], [Dragoman()]))

@@ -25,15 +25,23 @@ CASE = {
         {"peer": "CTranslate2 int8", "note": "cannot do this"},
     ],
 }
+BASE_CASE = CASE | {
+    "preset": "base",
+    "results": [
+        {"peer": "dragoman", "tokens_per_second": 410.0, "memory_mb": {"growth": 1234.5}},
+        {"peer": "Eole", "note": "failed: out of memory"},
+    ],
+}
+TRAIN = {
+    "text": "Multi30k",
+    "vocab_size": 10_000,
+    "threads": 2,
+    "repeats": 5,
+    "versions": {"dragoman": "0.1.0", "Eole": "0.6.4", "JoeyNMT": None},
+}
 FOUND = {
-    "train": {
-        "text": "Multi30k",
-        "vocab_size": 10_000,
-        "threads": 2,
-        "repeats": 5,
-        "versions": {"dragoman": "0.1.0", "Eole": "0.6.4", "JoeyNMT": None},
-        "cases": [CASE],
-    },
+    "train-tiny": {**TRAIN, "cases": [CASE]},
+    "train-base": {**TRAIN, "repeats": 3, "cases": [BASE_CASE]},
     "loop": {"update": 0.995, "batches": 0.001, "logging": 0.002, "rest": 0.002},
     "prepare": {"first": 7.41, "second": 0.38},
     "tokenize": {"bpe": {"ratio": 1.03}, "unigram": {"ratio": 1.021}},
@@ -49,9 +57,14 @@ def benchmarks(monkeypatch):
 
 def test_what_was_measured_becomes_tables(benchmarks):
     text = benchmarks.tables(FOUND)
-    assert "| Eole | 2,000 | 2.00× (1.90–2.20) | – |" in text
+    assert "|  | tiny, like lengths | base, like lengths |" in text
+    assert "| dragoman | 4,000 tokens/s | 410 tokens/s |" in text
+    assert "| Eole | 2.00× (1.90–2.20) | – |" in text
+    assert "| dragoman | – | 1,234 |" in text
+    assert "5 or 3 rounds" in text
+    assert "CTranslate2 int8" not in text  # it cannot train: no row of dashes
     assert "Versions: dragoman 0.1.0, Eole 0.6.4." in text
-    assert "Not measured: JoeyNMT: not installed." in text
+    assert "Not measured: JoeyNMT: not installed; Eole: failed: out of memory." in text
     assert "| 0.5% | `python -m benchmarks.loop_profile` |" in text
     assert "7.4 s, the second time 0.4 s" in text
     assert "1.03× (bpe), 1.02× (unigram)" in text

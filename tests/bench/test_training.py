@@ -15,7 +15,9 @@ SIZE = TrainSize(batch_tokens=40, n_batches=2)
 
 @pytest.fixture
 def cases(inline_workers):
-    return measure_training(TEXT, [Dragoman(), TorchNN()], preset="tiny", size=SIZE, repeats=2)
+    return list(
+        measure_training(TEXT, [Dragoman(), TorchNN()], preset="tiny", size=SIZE, repeats=2)
+    )
 
 
 def test_both_orders_train_on_the_same_tokens(cases):
@@ -45,7 +47,11 @@ def test_who_is_missing_or_does_not_train_is_in_the_results_with_a_note(
 
 def test_each_case_is_told_before_it_is_measured(inline_workers):
     told = []
-    measure_training(TEXT, [Dragoman()], preset="tiny", size=SIZE, repeats=1, on_case=told.append)
+    options = {"preset": "tiny", "size": SIZE, "repeats": 1}
+    cases = measure_training(TEXT, [Dragoman()], **options, on_case=told.append)
+    next(cases)
+    assert len(told) == 1  # a case is given before the next begins
+    next(cases)
     assert told == ["tiny, like lengths", "tiny, random order"]
 
 

@@ -78,6 +78,26 @@ def test_decode_prints_one_object_with_every_case(capsys, held, files):
     assert all(options["threads"] == 1 for _, options in held)
 
 
+@pytest.mark.parametrize("options", [["--json"], []], ids=["json", "tables"])
+def test_what_was_measured_before_ctrl_c_is_told(capsys, held, files, monkeypatch, options):
+    from dragoman.bench import decoding
+
+    measure, n_measured = decoding.hold, iter(range(9))
+
+    def hold(entries, **options):
+        if next(n_measured) == 1:
+            raise KeyboardInterrupt
+        return measure(entries, **options)
+
+    monkeypatch.setattr(decoding, "hold", hold)
+    assert main(["bench", "decode", *files, "--sentences", "4", *options]) == 130
+    out = capsys.readouterr().out
+    if options:
+        assert [case["case"] for case in json.loads(out)["cases"]] == ["batch 32, greedy"]
+    else:
+        assert "tiny, batch 32, greedy: 4 sentences" in out
+
+
 def test_scaling_prints_curves_and_draws_them(capsys, held, tmp_path):
     picture = tmp_path / "scaling.png"
     options = ["--axis", "batch", "--axis", "layers", "--points", "3", "-o", str(picture)]

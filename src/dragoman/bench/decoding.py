@@ -7,7 +7,7 @@ them are the same as ours.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -58,10 +58,9 @@ def measure_decoding(
     repeats: int = 5,
     threads: int = 1,
     on_case: OnCase = lambda name: None,
-) -> list[dict[str, Any]]:
+) -> Iterator[dict[str, Any]]:
     """What each peer takes for ``n_tokens`` tokens a sentence, case by case."""
     shape = ModelConfig(**MODEL_PRESETS[preset], vocab_size=text.vocab_size)
-    cases = []
     for case in CASES:
         on_case(f"{preset}, {case.name}")
         batches = _batches(text, case, n_sentences or SENTENCES[preset])
@@ -72,18 +71,15 @@ def measure_decoding(
             _forced_result(name, outcome, outcomes.get(OURS), n_tokens=n * n_tokens, n_sentences=n)
             for name, outcome in outcomes.items()
         ]
-        cases.append(
-            {
-                "preset": preset,
-                "case": case.name,
-                "batch_size": case.batch_size,
-                "beam": case.beam,
-                "sentences": n,
-                "tokens": n_tokens,
-                "results": results,
-            }
-        )
-    return cases
+        yield {
+            "preset": preset,
+            "case": case.name,
+            "batch_size": case.batch_size,
+            "beam": case.beam,
+            "sentences": n,
+            "tokens": n_tokens,
+            "results": results,
+        }
 
 
 def measure_real(
@@ -94,7 +90,7 @@ def measure_real(
     repeats: int = 5,
     threads: int = 1,
     on_case: OnCase = lambda name: None,
-) -> list[dict[str, Any]]:
+) -> Iterator[dict[str, Any]]:
     """What each peer that can hold the bundle's weights takes for these lines, case by case.
 
     Ours also as a user has it, from text to text. No length penalty, on which engines differ: all
@@ -106,7 +102,6 @@ def measure_real(
     by_length = sorted((line for line in lines if encoded[line]), key=lambda x: -len(encoded[x]))
     if not by_length:
         raise DataError("there is no sentence to translate")
-    cases = []
     for case in CASES:
         on_case(f"{bundle.name}, {case.name}")
         n = max(1, round(case.share * len(by_length)))
@@ -125,17 +120,14 @@ def measure_real(
         entries = {peer.name: (peer, work) for peer in (*peers, *text_engines())}
         outcomes = hold(entries, repeats=repeats, threads=threads, want_found=True)
         results = [_real_result(name, out, outcomes.get(OURS)) for name, out in outcomes.items()]
-        cases.append(
-            {
-                "bundle": str(bundle),
-                "case": case.name,
-                "batch_size": case.batch_size,
-                "beam": case.beam,
-                "sentences": n,
-                "results": results,
-            }
-        )
-    return cases
+        yield {
+            "bundle": str(bundle),
+            "case": case.name,
+            "batch_size": case.batch_size,
+            "beam": case.beam,
+            "sentences": n,
+            "results": results,
+        }
 
 
 def _batches(text: Text, case: DecodeCase, n_sentences: int) -> list[list[IdPair]]:

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
+
+from dragoman.bench.contest import OURS
 
 NONE = "–"
 Rows = list[tuple[str, ...]]
@@ -39,6 +41,54 @@ def case_rows(case: Mapping[str, Any]) -> Rows:
             same = result.get("same_as_ours")
             cells.append(NONE if same is None else f"{same:.1%}")
         rows.append(tuple(cells))
+    return rows
+
+
+def matrix(cases: Sequence[Mapping[str, Any]]) -> Rows:
+    """All cases side by side: our speed in each, and how many times that of each peer it is.
+
+    >>> ours = {"peer": "dragoman", "tokens_per_second": 6000.0}
+    >>> eole = {"peer": "Eole", "ratio": {"median": 2.0, "low": 1.9, "high": 2.2}}
+    >>> matrix([{"preset": "tiny", "order": "like lengths", "results": [ours, eole]}])[1:]
+    [('dragoman', '6,000 tokens/s'), ('Eole', '2.00× (1.90–2.20)')]
+    """
+
+    def cell(case: Mapping[str, Any], result: Mapping[str, Any]) -> str:
+        if result["peer"] != OURS:
+            return ratio_text(result.get("ratio"))
+        if case.get("batch_size") == 1:
+            return f"{number(result['ms_per_sentence'])} ms/sentence"
+        return f"{number(result['tokens_per_second'])} tokens/s"
+
+    return _by_peer(cases, cell)
+
+
+def memory_matrix(cases: Sequence[Mapping[str, Any]]) -> Rows:
+    """All cases side by side: what the memory of each process grew by."""
+
+    def cell(case: Mapping[str, Any], result: Mapping[str, Any]) -> str:
+        memory = result.get("memory_mb")
+        return NONE if memory is None else f"{memory['growth']:,.0f}"
+
+    return _by_peer(cases, cell)
+
+
+def _by_peer(
+    cases: Sequence[Mapping[str, Any]],
+    cell: Callable[[Mapping[str, Any], Mapping[str, Any]], str],
+) -> Rows:
+    """A row for each peer that has a result, a column for each case."""
+    rows: Rows = [
+        ("", *(f"{case['preset']}, {case.get('order') or case['case']}" for case in cases))
+    ]
+    by_case = [{result["peer"]: result for result in case["results"]} for case in cases]
+    for peer in dict.fromkeys(name for found in by_case for name in found):
+        cells = []
+        for case, found in zip(cases, by_case, strict=True):
+            result = found.get(peer)
+            cells.append(NONE if result is None or "note" in result else cell(case, result))
+        if any(text != NONE for text in cells):
+            rows.append((peer, *cells))
     return rows
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -44,27 +44,23 @@ def measure_training(
     repeats: int = 5,
     threads: int = 1,
     on_case: Callable[[str], None] = lambda name: None,
-) -> list[dict[str, Any]]:
+) -> Iterator[dict[str, Any]]:
     """What each peer does with batches of like lengths, and with the same pairs in random order."""
     size = size or SIZES[preset]
     shape = ModelConfig(**MODEL_PRESETS[preset], vocab_size=text.vocab_size)
     alike = batches_of_like_length(text, batch_tokens=size.batch_tokens, n_batches=size.n_batches)
     mixed = batches_in_random_order(alike, batch_tokens=size.batch_tokens)
-    cases = []
     for order, batches in (("like lengths", alike), ("random order", mixed)):
         on_case(f"{preset}, {order}")
-        cases.append(
-            {
-                "preset": preset,
-                "order": order,
-                "batch_tokens": size.batch_tokens,
-                "batches": len(batches.batches),
-                "target_tokens": batches.n_tokens,
-                "padding": round(batches.padding, 3),
-                "results": _results(batches, peers, shape, repeats=repeats, threads=threads),
-            }
-        )
-    return cases
+        yield {
+            "preset": preset,
+            "order": order,
+            "batch_tokens": size.batch_tokens,
+            "batches": len(batches.batches),
+            "target_tokens": batches.n_tokens,
+            "padding": round(batches.padding, 3),
+            "results": _results(batches, peers, shape, repeats=repeats, threads=threads),
+        }
 
 
 def _results(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Literal, cast
 
@@ -87,11 +88,13 @@ def train(
 
     names, peers = read_presets(presets), read_peers(peer)
     text = prepare_text(src, tgt, vocab_size=vocab)
-    n_threads, cases = threads or count_cores(), []
-    for name in names:
-        usual = SIZES[name]
-        size = TrainSize(batch_tokens or usual.batch_tokens, batches or usual.n_batches)
-        cases += measure_training(
+    n_threads = threads or count_cores()
+    sizes = {
+        name: TrainSize(batch_tokens or SIZES[name].batch_tokens, batches or SIZES[name].n_batches)
+        for name in names
+    }
+    cases = chain.from_iterable(
+        measure_training(
             text,
             peers,
             preset=name,
@@ -100,7 +103,9 @@ def train(
             threads=n_threads,
             on_case=say_case,
         )
-    found = common_facts(
+        for name, size in sizes.items()
+    )
+    facts = common_facts(
         "train",
         peers,
         threads=n_threads,
@@ -108,7 +113,7 @@ def train(
         text=text.name,
         vocab_size=text.vocab_size,
     )
-    show({**found, "cases": cases}, as_json=as_json)
+    show(facts, cases, as_json=as_json)
 
 
 @app.command(
@@ -160,9 +165,8 @@ def decode(
     from dragoman.bench.decoding import measure_decoding
 
     text = prepare_text(src, tgt, vocab_size=vocab)
-    cases = []
-    for name in names:
-        cases += measure_decoding(
+    cases = chain.from_iterable(
+        measure_decoding(
             text,
             peers,
             preset=name,
@@ -172,7 +176,9 @@ def decode(
             threads=n_threads,
             on_case=say_case,
         )
-    found = common_facts(
+        for name in names
+    )
+    facts = common_facts(
         "decode",
         peers,
         threads=n_threads,
@@ -180,7 +186,7 @@ def decode(
         text=text.name,
         vocab_size=text.vocab_size,
     )
-    show({**found, "cases": cases}, as_json=as_json)
+    show(facts, cases, as_json=as_json)
 
 
 @app.command(
@@ -262,7 +268,7 @@ def _decode_real(
         raise ConfigError("--real needs lines to translate: give them with --src")
     texts = list(islice(read_lines(src), sentences))
     cases = measure_real(bundle, texts, peers, repeats=repeats, threads=threads, on_case=say_case)
-    found = common_facts(
+    facts = common_facts(
         "decode", peers, threads=threads, repeats=repeats, text=src.name, vocab_size=None
     )
-    show({**found, "bundle": str(bundle), "cases": cases}, as_json=as_json)
+    show({**facts, "bundle": str(bundle)}, cases, as_json=as_json)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -78,17 +78,25 @@ def common_facts(
     }
 
 
-def show(found: dict[str, Any], *, as_json: bool) -> None:
-    """The measurements as one JSON object, or as tables."""
-    if as_json:
-        print_json(found)
-        return
+def show(facts: dict[str, Any], cases: Iterable[dict[str, Any]], *, as_json: bool) -> None:
+    """Each case as soon as it is measured, or one JSON object of all.
+
+    What was measured is not lost if somebody stops the rest.
+    """
     from dragoman.bench.report import case_rows, case_title, notes
 
-    result(f"{found['text']}, {found['threads']} threads, float32, {found['repeats']} rounds")
-    for case in found["cases"]:
+    done: list[dict[str, Any]] = []
+    if as_json:
+        try:
+            done.extend(cases)
+        finally:
+            print_json({**facts, "cases": done})
+        return
+    result(f"{facts['text']}, {facts['threads']} threads, float32, {facts['repeats']} rounds")
+    for case in cases:
         result(f"\n{case_title(case)}")
         result(table(case_rows(case)))
-    missing = notes(found["cases"])
+        done.append(case)
+    missing = notes(done)
     if missing:
         result("\n– " + "\n– ".join(missing))

@@ -62,7 +62,9 @@ def private_copy(model: Transformer) -> Transformer:
     shared: list[Any] = [*model.parameters(), *model.buffers()]
     for module in model.modules():  # integer matrices are packed into objects of PyTorch's
         shared += [value for value in vars(module).values() if isinstance(value, ScriptObject)]
-    return copy.deepcopy(model, {id(value): value for value in shared})
+    copied = copy.deepcopy(model, {id(value): value for value in shared})
+    copied.knows_one_row = False  # hooks see what PyTorch does
+    return copied
 
 
 def without_heads(model: Transformer, heads: Sequence[Head]) -> Transformer:
