@@ -3,7 +3,7 @@ import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from dragoman.decoding.best_tokens import BLOCK, FEW, best_continuations
+from dragoman.decoding.best_tokens import BLOCK, FEW, best_continuations, likeliest
 
 
 def sorted_out(log_probs, so_far, n_best):
@@ -45,6 +45,20 @@ def test_the_best_may_all_be_in_one_block_or_at_the_very_end(size):
     assert values.tolist() == [[3.0, 2.5, 2.0, 1.5, 1.0]]
     assert beams.tolist() == [[0, 1, 0, 1, 0]]
     assert tokens.tolist() == [[size - 1, 0, size - 2, 1, size - 3]]
+
+
+@settings(deadline=None, max_examples=60)
+@given(
+    size=st.sampled_from([3, FEW, FEW + 1, 5 * BLOCK, 5 * BLOCK + 63, 1000]),
+    n_rows=st.integers(1, 5),
+    n_values=st.sampled_from([1, 3, 10**6]),  # few values: many tokens are equally likely
+    seed=st.integers(0, 1000),
+)
+def test_the_likeliest_is_the_first_of_the_best(size, n_rows, n_values, seed):
+    generator = torch.Generator().manual_seed(seed)
+    logits = torch.randint(n_values, (n_rows, size), generator=generator).float()
+    logits[:, 0] = -torch.inf
+    assert torch.equal(likeliest(logits), logits.argmax(-1))
 
 
 def test_places_that_nobody_has_taken_come_last():

@@ -30,6 +30,7 @@ from dragoman.training.optimizer import Optimizers
 from dragoman.training.step import Objective, update
 
 LEARNING_RATE = 1e-4
+CERTAIN = 50.0  # a logit above all others, yet not so far that their probabilities vanish
 
 
 @dataclass(frozen=True)
@@ -129,7 +130,7 @@ class Forced(Generic[C]):
             logits[:, EOS_ID] = -torch.inf
             logits[:, -2:] = -torch.inf
             if is_time_to_look(cache.n_said):
-                logits[:, -1 - cache.n_said // LOOK_EVERY % 2] = 1e4
+                logits[:, -1 - cache.n_said // LOOK_EVERY % 2] = CERTAIN
         return logits
 
 

@@ -58,7 +58,8 @@ class Worker:
         who = json.dumps({"peer": peer, "threads": threads})
         order.write_text(f"{who}\n{work.to_json()}\n", encoding="utf-8")
         self._errors = (Path(self._folder.name) / "stderr").open("w+", encoding="utf-8")
-        names = ("OMP_NUM_THREADS", "MKL_NUM_THREADS", "OPENBLAS_NUM_THREADS")
+        # Not MKL_NUM_THREADS: it takes the word from those who share work out among workers.
+        names = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS")
         self._process = subprocess.Popen(
             [sys.executable, "-m", __name__, str(order)],
             stdin=subprocess.PIPE,
@@ -160,6 +161,7 @@ def serve(order: Path, lines: IO[str], answers: IO[str]) -> None:
     first = little.begin(peer)
     if first is not None:
         first()
+    torch.set_num_threads(who["threads"])  # it may have been changed for the whole process
     forget_peak()
     before = resident_mb()
     run = work.begin(peer)

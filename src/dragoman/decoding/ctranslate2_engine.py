@@ -25,8 +25,10 @@ from __future__ import annotations
 import json
 import math
 from collections.abc import Sequence
+from contextlib import nullcontext
 from dataclasses import dataclass
 from pathlib import Path
+from threading import Lock
 from typing import Any
 
 import numpy as np
@@ -58,6 +60,28 @@ class _Request:
     options: dict[str, Any]
 
 
+_DRAWING = Lock()
+
+
+def _open(folder: Path, options: dict[str, Any]) -> Any:
+    """A translator; it would take threads from PyTorch, which shares them with it."""
+    n_threads = torch.get_num_threads()
+    try:
+        return ctranslate2().Translator(str(folder), **options)
+    finally:
+        torch.set_num_threads(n_threads)
+
+
+def _workers(n_threads: int) -> dict[str, int]:
+    """Two workers, each with half of the threads: what they do is too short to be shared.
+
+    >>> _workers(1), _workers(8)
+    ({'inter_threads': 1, 'intra_threads': 1}, {'inter_threads': 2, 'intra_threads': 4})
+    """
+    inter = min(2, n_threads)
+    return {"inter_threads": inter, "intra_threads": n_threads // inter}
+
+
 @dataclass(frozen=True)
 class CTranslate2Engine:
     """A converted model, ready to search; ``open`` makes it."""
@@ -70,7 +94,7 @@ class CTranslate2Engine:
     tgt_ids: dict[str, int]
     quantization: str
     max_positions: int | None
-    takes_two = False  # it has threads of its own
+    takes_two = True  # each by a worker of its own
 
     @classmethod
     def open(cls, folder: Path, *, device: torch.device) -> CTranslate2Engine:
@@ -83,10 +107,10 @@ class CTranslate2Engine:
                 **place,
                 # It would take int8 for an int16 that it cannot do, and overflow.
                 "compute_type": note["quantization"] if note["quantization"] in able else "float32",
-                "intra_threads": torch.get_num_threads(),
+                **_workers(torch.get_num_threads()),
             }
             src_pieces, tgt_pieces = (_vocabulary(folder, side) for side in ("source", "target"))
-            translator = ctranslate2().Translator(str(folder), **options)
+            translator = _open(folder, options)
         except (OSError, RuntimeError, ValueError, KeyError) as error:
             raise BundleError(f"{folder} cannot be used by CTranslate2: {error}") from None
         return cls(
@@ -126,6 +150,17 @@ class CTranslate2Engine:
         keys: Sequence[tuple[int, ...]],
     ) -> list[list[Hypothesis]]:
         """The translations of each source, best first."""
+        # The seed of what is drawn is one for the whole process.
+        with _DRAWING if settings.sampling is not None else nullcontext():
+            return self._search(sources, settings, prefixes, keys)
+
+    def _search(
+        self,
+        sources: Sequence[Ids],
+        settings: SearchSettings,
+        prefixes: Sequence[Ids] | None,
+        keys: Sequence[tuple[int, ...]],
+    ) -> list[list[Hypothesis]]:
         rules = make_rules(
             pad_sources([list(ids) for ids in sources]),
             max_extra=settings.max_extra,
@@ -183,7 +218,7 @@ class CTranslate2Engine:
         # Its generator is seeded once, when a translator first draws.
         seed = np.random.SeedSequence([drawn.seed, *keys[0]]).generate_state(1)[0]
         ctranslate2().set_random_seed(int(seed))
-        return ctranslate2().Translator(str(self.folder), **self.options)
+        return _open(self.folder, self.options | {"inter_threads": 1})
 
     def _run(self, ask: _Request, numbers: Sequence[int], limit: int) -> list[list[Found]]:
         """What CTranslate2 finds for some of the sources, within a limit that counts EOS."""

@@ -12,6 +12,7 @@ import torch
 from torch import Tensor
 
 from dragoman.decoding.beam_search import SHRINK_FROM
+from dragoman.decoding.best_tokens import likeliest
 from dragoman.decoding.hypothesis import Ending, Hypothesis, no_usable_probabilities
 from dragoman.decoding.length_penalty import length_penalty
 from dragoman.decoding.repetition import goes_in_circles, is_time_to_look
@@ -55,7 +56,7 @@ def greedy_search(
 
 
 def _likeliest(logits: Tensor, walks: Tensor, position: int) -> Tensor:
-    return logits.argmax(-1)
+    return likeliest(logits)
 
 
 @dataclass(frozen=True)
