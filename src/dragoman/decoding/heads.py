@@ -63,7 +63,7 @@ def private_copy(model: Transformer) -> Transformer:
     for module in model.modules():  # integer matrices are packed into objects of PyTorch's
         shared += [value for value in vars(module).values() if isinstance(value, ScriptObject)]
     copied = copy.deepcopy(model, {id(value): value for value in shared})
-    copied.knows_one_row = False  # hooks see what PyTorch does
+    copied.in_one_call = False  # hooks see what PyTorch does
     return copied
 
 

@@ -67,8 +67,8 @@ class DecoderCache:
     # (B, 1, N, t * N): 0 where an entry is an ancestor of a beam, -inf elsewhere; None where N = 1
     ancestors: Tensor | None = None
     _newest: Tensor | None = None  # (N, N), the same at every position
-    # A faster way to do a step with this cache, where there is one (``one_row.py``).
-    one_row_step: Callable[[Tensor, DecoderCache], Tensor] | None = None
+    # A faster way to do a step with this cache, where there is one (``whole_step.py``).
+    whole_step: Callable[[Tensor, DecoderCache], Tensor] | None = None
 
     @property
     def capacity(self) -> int:
@@ -97,7 +97,6 @@ class DecoderCache:
 
     def keep(self, sentences: Tensor) -> None:
         """Leave only these sentences (indices into B), in this order."""
-        self.one_row_step = None  # it knows the buffers as they were
         for layer in self.layers:
             layer.keep(sentences, n_written=self.length * self.n_beams)
         mask = self.memory_view.mask

@@ -100,7 +100,7 @@ class Int8Attention(MultiHeadAttention):
 class Int8Transformer(Transformer):
     """A Transformer that computes with integer matrices; ``quantize`` makes it."""
 
-    knows_one_row = False
+    in_one_call = False
 
     def __init__(self, exact: Transformer) -> None:
         nn.Module.__init__(self)

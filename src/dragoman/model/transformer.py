@@ -17,6 +17,7 @@ from torch import Tensor, nn
 from torch.nn import functional
 
 from dragoman.config import ModelConfig
+from dragoman.model import whole_step
 from dragoman.model.attention import Probe, View
 from dragoman.model.cache import DecoderCache
 from dragoman.model.decoder import Decoder
@@ -24,9 +25,9 @@ from dragoman.model.embeddings import Embedding, embed, make_positions
 from dragoman.model.encoder import Encoder
 from dragoman.model.initialize import initialize
 from dragoman.model.masks import decoder_mask, encoder_mask, padding_mask, window_mask
-from dragoman.model.one_row import OneRow, is_one_row
 from dragoman.model.packing import Packing
 from dragoman.model.rotary import Rotation
+from dragoman.model.whole_step import WholeStep
 
 # Packing costs two copies in every attention layer; below this share of padding they cost more
 # than the arithmetic they save.
@@ -48,7 +49,7 @@ class Transformer(nn.Module):
     torch.Size([1, 2, 11])
     """
 
-    knows_one_row = True  # decoding by NumPy where that is faster
+    in_one_call = True  # decoding steps by ``whole_step.py`` where it knows how
     _kept: tuple[object, Tensor] | None = None  # the output matrix the other way round
 
     def __init__(self, config: ModelConfig) -> None:
@@ -150,10 +151,10 @@ class Transformer(nn.Module):
             capacity=capacity,
         )
         positions = self.tgt_positions
-        is_one = self.knows_one_row and is_one_row(self.config, self.output_weight, cache)
-        if is_one and positions is not None:
-            row = OneRow(self.decoder, self._target_embedding(), positions, cache)
-            cache.one_row_step = row.step
+        is_known = self.in_one_call and whole_step.knows(self.config, self.output_weight, cache)
+        if is_known and positions is not None:
+            embedding = self._target_embedding()
+            cache.whole_step = WholeStep(self.decoder, embedding, positions, cache)
         return cache
 
     def step(self, ids: Tensor, cache: DecoderCache) -> Tensor:
@@ -162,8 +163,8 @@ class Transformer(nn.Module):
 
     def step_hidden(self, ids: Tensor, cache: DecoderCache) -> Tensor:
         """The decoder's states after one more token of each hypothesis: (R,) -> (R, D)."""
-        if cache.one_row_step is not None:
-            return cache.one_row_step(ids, cache)
+        if cache.whole_step is not None:
+            return cache.whole_step(ids, cache)
         x = step_embedding(ids, cache, self._target_embedding(), self.tgt_positions)  # (R, D)
         return self.decoder.step(x, cache, step_view(self.config, cache, like=x))
 
