@@ -3,9 +3,14 @@
 from __future__ import annotations
 
 import logging
+import os
 from collections.abc import Iterator
 
 import pytest
+
+# Some virtual machines announce AMX and stop whoever uses it; before torch is imported, this keeps
+# bfloat16 from it.
+os.environ.setdefault("ONEDNN_MAX_CPU_ISA", "AVX512_CORE_FP16")
 
 
 @pytest.fixture(autouse=True)

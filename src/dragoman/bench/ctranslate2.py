@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import atexit
+import shutil
 import tempfile
 import time
 from collections.abc import Callable, Sequence
@@ -48,9 +50,10 @@ class CTranslate2:
         pieces = pieces_of(tokenizer, "src", shape.source_vocab)
         spoken = pieces_of(tokenizer, "tgt", shape.vocab_size)
         numbers = {piece: number for number, piece in enumerate(spoken)}
-        folder = tempfile.TemporaryDirectory()  # for as long as the decoder is there
+        folder = tempfile.mkdtemp()  # for as long as the process is there
+        atexit.register(shutil.rmtree, folder, ignore_errors=True)
         write_model(
-            Path(folder.name),
+            Path(folder),
             config=Config(model=shape),
             weights={name: weight.numpy() for name, weight in weights.items()},
             tokenizer=tokenizer,
@@ -82,9 +85,7 @@ class CTranslate2:
                 "length_penalty": 0.0,
             }
             if not chosen:
-                chosen.append(
-                    self._faster(folder.name, lambda each: translate(each, batches, options))
-                )
+                chosen.append(self._faster(folder, lambda each: translate(each, batches, options)))
             return translate(chosen[0], batches, options)
 
         return decode

@@ -21,6 +21,7 @@ from dragoman.batches.batch import Batch
 from dragoman.batches.loader import Batches
 from dragoman.config import Config
 from dragoman.errors import TrainingError
+from dragoman.model.device import check_bf16
 from dragoman.model.transformer import Transformer
 from dragoman.training.budget import Budget
 from dragoman.training.checkpoint import Checkpoint, prune, save_checkpoint
@@ -59,6 +60,8 @@ class Trainer:
 
     def __post_init__(self) -> None:
         train = self.config.train
+        if train.precision == "bf16":
+            check_bf16(self.world.device)
         self.state = TrainState(total_steps=train.steps, warmup_steps=train.warmup_steps)
         self.model.to(self.world.device)
         if self.resume_from is not None:
