@@ -9,7 +9,7 @@ from dragoman.model.dropout import keep_mask
 from dragoman.training.distributed import World
 from dragoman.training.halves import train_in_halves
 from dragoman.training.optimizer import Optimizers
-from dragoman.training.step import Objective, seed_step, update
+from dragoman.training.step import WIDE, Objective, seed_step, update
 
 PAIRS = [([4, 5, 6], [7, 8]), ([5], [9, 4, 4, 6]), ([6, 7], [5]), ([8, 9, 4, 5, 6], [7, 8, 9])]
 
@@ -101,3 +101,24 @@ def test_a_failing_half_fails_the_update_and_the_other_is_not_left_working(which
         train_in_halves(train, make_batch(PAIRS))
     assert len(begun) == len(done)
     assert torch.get_num_threads() == 2
+
+
+@pytest.mark.parametrize(("width", "n_pieces"), [(12, 2), (WIDE, 1)])
+def test_only_narrow_models_train_in_halves(make_model, make_train, monkeypatch, width, n_pieces):
+    torch.set_num_threads(2)
+    config = make_train()
+    objective = Objective(make_model(d_model=width, n_heads=2), config).train()
+    seen = []
+    forward = Objective.forward
+    monkeypatch.setattr(Objective, "forward", lambda self, b: seen.append(b) or forward(self, b))
+    batch = make_batch(PAIRS)
+    update(
+        objective,
+        Optimizers(objective.model, config),
+        [batch],
+        config=config,
+        world=World(),
+        n_tokens=batch.n_tokens,
+        learning_rate=0.01,
+    )
+    assert len(seen) == n_pieces

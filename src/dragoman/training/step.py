@@ -26,6 +26,9 @@ from dragoman.training.label_smoothing import Smoothing, smoothed_loss
 from dragoman.training.optimizer import Optimizers
 from dragoman.training.vocabulary_loss import vocabulary_loss
 
+# From this width on operations are long enough to be shared among cores, and halves of a batch gain
+# nothing for the memory that they take.
+WIDE = 256
 AUTOCAST = {"bf16": torch.bfloat16, "fp16": torch.float16}
 
 
@@ -43,6 +46,11 @@ class Objective(nn.Module):
             vocab_size=model.config.vocab_size,
             pad_id=model.config.pad_id,
         )
+
+    @property
+    def is_narrow(self) -> bool:
+        """Whether two halves of a batch at once are faster than one batch on all cores."""
+        return self.model.config.d_model < WIDE
 
     def forward(self, batch: Batch) -> tuple[Tensor, Tensor]:
         src_ids = batch.src_ids
@@ -119,7 +127,10 @@ def update(
         with gradient_sync(objective, enabled=number == len(batches)):
             # What is spread over processes or compiled is one piece.
             is_plain = world.size == 1 and device.type == "cpu" and not config.compile
-            losses += train_in_halves(train, batch) if is_plain else [train(batch)]
+            if is_plain and isinstance(objective, Objective) and objective.is_narrow:
+                losses += train_in_halves(train, batch)
+            else:
+                losses.append(train(batch))
     norm = clip_gradients(objective, optimizers, scaler, config.clip_norm, need_norm=need_norm)
     optimizers.step(learning_rate, scaler)
     if scaler is not None:

@@ -14,6 +14,7 @@ Letters: P target tokens, C rows of one block, D d_model, V vocabulary.
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from typing import Any
 
@@ -87,7 +88,8 @@ def _blocks(
     n_tokens, vocab_size = hidden.size(0), weight.size(0)
     wide = torch.float64 if hidden.dtype == torch.float64 else torch.float32
     limit = BLOCK_ELEMENTS.get(hidden.device.type, BLOCK_ELEMENTS["cuda"])
-    n_rows = max(1, min(n_tokens, limit // vocab_size))
+    n_blocks = max(1, math.ceil(n_tokens / max(1, limit // vocab_size)))
+    n_rows = max(1, math.ceil(n_tokens / n_blocks))  # blocks of one size, none larger than it must
     logits = hidden.new_empty(n_rows, vocab_size)
     probs = torch.empty_like(logits, dtype=wide)
     d_hidden = torch.empty_like(hidden) if need_grad else hidden.new_empty(0)
