@@ -8,7 +8,6 @@ import tempfile
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from importlib import import_module
 from pathlib import Path
 from typing import Any, Literal
 
@@ -19,6 +18,7 @@ from dragoman.batches.batch import Batch
 from dragoman.bench.peer import Decode, Weights, is_there
 from dragoman.config import Config, DataConfig, ModelConfig
 from dragoman.decoding.ctranslate2_conversion import pieces_of, why_not, write_model
+from dragoman.decoding.ctranslate2_engine import open_translator
 from dragoman.model.transformer import Transformer
 from dragoman.tokenize.tokenizer import Tokenizer
 from dragoman.tokenize.vocabulary import PAD_ID
@@ -105,6 +105,9 @@ class CTranslate2:
         return self._open(folder, *min(seconds, key=lambda way: seconds[way]))
 
     def _open(self, folder: str, inter: int, intra: int) -> Any:
-        return import_module("ctranslate2").Translator(
-            folder, compute_type=self.compute_type, inter_threads=inter, intra_threads=intra
+        return open_translator(
+            Path(folder),
+            compute_type=self.compute_type,
+            inter_threads=inter,
+            intra_threads=intra,
         )

@@ -161,7 +161,6 @@ def serve(order: Path, lines: IO[str], answers: IO[str]) -> None:
     first = little.begin(peer)
     if first is not None:
         first()
-    torch.set_num_threads(who["threads"])  # it may have been changed for the whole process
     forget_peak()
     before = resident_mb()
     run = work.begin(peer)

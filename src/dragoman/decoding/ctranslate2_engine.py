@@ -63,7 +63,7 @@ class _Request:
 _DRAWING = Lock()
 
 
-def _open(folder: Path, options: dict[str, Any]) -> Any:
+def open_translator(folder: Path, **options: Any) -> Any:
     """A translator; it would take threads from PyTorch, which shares them with it."""
     n_threads = torch.get_num_threads()
     try:
@@ -110,7 +110,7 @@ class CTranslate2Engine:
                 **_workers(torch.get_num_threads()),
             }
             src_pieces, tgt_pieces = (_vocabulary(folder, side) for side in ("source", "target"))
-            translator = _open(folder, options)
+            translator = open_translator(folder, **options)
         except (OSError, RuntimeError, ValueError, KeyError) as error:
             raise BundleError(f"{folder} cannot be used by CTranslate2: {error}") from None
         return cls(
@@ -152,37 +152,28 @@ class CTranslate2Engine:
         """The translations of each source, best first."""
         # The seed of what is drawn is one for the whole process.
         with _DRAWING if settings.sampling is not None else nullcontext():
-            return self._search(sources, settings, prefixes, keys)
-
-    def _search(
-        self,
-        sources: Sequence[Ids],
-        settings: SearchSettings,
-        prefixes: Sequence[Ids] | None,
-        keys: Sequence[tuple[int, ...]],
-    ) -> list[list[Hypothesis]]:
-        rules = make_rules(
-            pad_sources([list(ids) for ids in sources]),
-            max_extra=settings.max_extra,
-            max_len=settings.max_len,
-            prefixes=prefixes,
-        )
-        limits, src_lengths = rules.limits.tolist(), rules.src_lengths.tolist()
-        ask = _Request(
-            self._drawing(settings.sampling, keys), sources, prefixes, self._options(settings)
-        )
-        found = self._run(ask, range(len(sources)), max(limits))
-        if settings.rows > 1 and settings.sampling is None:  # who walks alone can be cut
-            self._run_again(ask, found, limits)
-        cut = [
-            [cut_short(each, limit=limit, src_length=src_length) for each in some]
-            for some, limit, src_length in zip(found, limits, src_lengths, strict=True)
-        ]
-        if settings.sampling is None:  # what was cut may have become the same
-            cut = [list({each.ids: each for each in reversed(some)}.values()) for some in cut]
-        elif settings.sampling.top_k == 1:  # there was nothing to draw: all draws are one
-            cut = [some * settings.n_best for some in cut]
-        return self._ranked(sources, cut, settings)
+            rules = make_rules(
+                pad_sources([list(ids) for ids in sources]),
+                max_extra=settings.max_extra,
+                max_len=settings.max_len,
+                prefixes=prefixes,
+            )
+            limits, src_lengths = rules.limits.tolist(), rules.src_lengths.tolist()
+            ask = _Request(
+                self._drawing(settings.sampling, keys), sources, prefixes, self._options(settings)
+            )
+            found = self._run(ask, range(len(sources)), max(limits))
+            if settings.rows > 1 and settings.sampling is None:  # who walks alone can be cut
+                self._run_again(ask, found, limits)
+            cut = [
+                [cut_short(each, limit=limit, src_length=src_length) for each in some]
+                for some, limit, src_length in zip(found, limits, src_lengths, strict=True)
+            ]
+            if settings.sampling is None:  # what was cut may have become the same
+                cut = [list({each.ids: each for each in reversed(some)}.values()) for some in cut]
+            elif settings.sampling.top_k == 1:  # there was nothing to draw: all draws are one
+                cut = [some * settings.n_best for some in cut]
+            return self._ranked(sources, cut, settings)
 
     # --- what CTranslate2 is asked ---------------------------------------------------------------
 
@@ -218,7 +209,7 @@ class CTranslate2Engine:
         # Its generator is seeded once, when a translator first draws.
         seed = np.random.SeedSequence([drawn.seed, *keys[0]]).generate_state(1)[0]
         ctranslate2().set_random_seed(int(seed))
-        return _open(self.folder, self.options | {"inter_threads": 1})
+        return open_translator(self.folder, **self.options | {"inter_threads": 1})
 
     def _run(self, ask: _Request, numbers: Sequence[int], limit: int) -> list[list[Found]]:
         """What CTranslate2 finds for some of the sources, within a limit that counts EOS."""

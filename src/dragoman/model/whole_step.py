@@ -25,7 +25,7 @@ from torch.nn import functional
 from dragoman.config import ModelConfig
 from dragoman.model.attention import MultiHeadAttention
 from dragoman.model.cache import DecoderCache
-from dragoman.model.decoder import Decoder, DecoderLayer
+from dragoman.model.decoder import Decoder, DecoderLayer, split_rows
 from dragoman.model.embeddings import Embedding
 
 
@@ -119,7 +119,7 @@ def _linear_of(linear: nn.Linear, n_out: int | None = None) -> list[Tensor]:
 
 
 def _weights_of(layer: DecoderLayer) -> list[Tensor]:
-    """The weights of a layer, in the order in which ``layer_step`` meets them."""
+    """The weights of a layer, in the order in which ``step_through`` meets them."""
     own, cross, norm = layer.self_attention, layer.cross_attention, layer.cross_attention_norm
     if not isinstance(cross, MultiHeadAttention) or norm is None:
         raise ValueError("a decoder-only layer has no cross-attention")
@@ -162,16 +162,16 @@ def step_through(
         y = functional.layer_norm(x, [d_model], w[0], w[1]) if is_pre else x
         q, k, v = torch.split(functional.linear(y, w[2], w[3]), widths, dim=-1)
         n = x.size(0) // keys.size(0)
-        keys.narrow(2, length * n, n).copy_(heads(k, keys.size(0), n_heads))
-        values.narrow(2, length * n, n).copy_(heads(v, keys.size(0), n_heads))
-        q = heads(q, keys.size(0), n_heads)
+        keys.narrow(2, length * n, n).copy_(split_rows(k, keys.size(0), n_heads))
+        values.narrow(2, length * n, n).copy_(split_rows(v, keys.size(0), n_heads))
+        q = split_rows(q, keys.size(0), n_heads)
         end = (length + 1) * n
         y = attend(q, keys.narrow(2, 0, end), values.narrow(2, 0, end), ancestors)
         x = x + functional.linear(y, w[4], w[5])
         x = x if is_pre else functional.layer_norm(x, [d_model], w[0], w[1])
         # attention to the memory
         y = functional.layer_norm(x, [d_model], w[6], w[7]) if is_pre else x
-        q = heads(functional.linear(y, w[8], w[9]), keys.size(0), n_heads)
+        q = split_rows(functional.linear(y, w[8], w[9]), keys.size(0), n_heads)
         y = attend(q, memory_keys, memory_values, memory_mask)
         x = x + functional.linear(y, w[10], w[11])
         x = x if is_pre else functional.layer_norm(x, [d_model], w[6], w[7])
@@ -183,11 +183,6 @@ def step_through(
     if len(final_norm) > 0:
         x = functional.layer_norm(x, [d_model], final_norm[0], final_norm[1])
     return x
-
-
-def heads(x: Tensor, n_sentences: int, n_heads: int) -> Tensor:
-    """Give each head its slice of the rows: (R, H * K) -> (B, H, N, K)."""
-    return x.view(n_sentences, -1, n_heads, x.size(1) // n_heads).transpose(1, 2)
 
 
 def attend(q: Tensor, k: Tensor, v: Tensor, mask: Tensor | None) -> Tensor:
