@@ -3,7 +3,9 @@ import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from dragoman.decoding.best_tokens import BLOCK, FEW, best_continuations, likeliest
+from dragoman.decoding.best_tokens import BLOCK, best_continuations, likeliest
+
+FEW = 4 * BLOCK
 
 
 def sorted_out(log_probs, so_far, n_best):

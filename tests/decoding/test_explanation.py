@@ -186,6 +186,7 @@ def zeroed(translator, name, head):
     width = attention.out.weight.size(1) // attention.n_heads
     with torch.no_grad():
         attention.out.weight[:, head * width : (head + 1) * width] = 0
+    model.in_one_call = False  # as with a head off, so that the last digits are the same
     return dataclasses.replace(translator, models=(model,))
 
 

@@ -22,6 +22,7 @@ from dragoman.decoding.repetition import LOOK_EVERY, is_time_to_look
 from dragoman.decoding.scorer import C, Scorer
 from dragoman.decoding.settings import SearchSettings
 from dragoman.model.int8 import quantize
+from dragoman.model.long_rows import long_rows
 from dragoman.model.transformer import Transformer
 from dragoman.tokenize.vocabulary import EOS_ID
 from dragoman.training.allocator import keep_large_blocks
@@ -53,7 +54,7 @@ class Dragoman:
     def train_step(self, shape: ModelConfig, batches: Sequence[Batch]) -> TrainStep | None:
         if self.precision == "int8":
             return None
-        keep_large_blocks()  # as ``dragoman train`` does
+        keep_large_blocks(in_one_heap=True)  # as ``dragoman train`` does
         config, world, model = TrainConfig(), World(), Transformer(shape)
         objective, optimizers = Objective(model, config), Optimizers(model, config)
         objective.train()
@@ -73,11 +74,11 @@ class Dragoman:
         return step
 
     def decoder(self, shape: ModelConfig, weights: Weights | None = None) -> Decode:
-        keep_large_blocks()  # as ``dragoman.load`` does
+        keep_large_blocks(in_one_heap=False)  # as ``dragoman.load`` does
         model = Transformer(shape)
         if weights is not None:
             model.load_state_dict(dict(weights))
-        model = model.eval().requires_grad_(False)
+        model = long_rows(model.eval().requires_grad_(False))
         if self.precision == "int8":
             model = quantize(model)
 

@@ -19,6 +19,7 @@ from dragoman.decoding.repetition import goes_in_circles, is_time_to_look
 from dragoman.decoding.rules import Rules, make_rules
 from dragoman.decoding.scorer import C, Scorer
 from dragoman.model.log_sums import log_sums
+from dragoman.model.scripted import in_one_call
 from dragoman.tokenize.vocabulary import BOS_ID, EOS_ID
 
 Choose = Callable[[Tensor, Tensor, int], Tensor]
@@ -79,14 +80,6 @@ class _Walks:
         # Sums in float64, so that a long sentence is worth the same however it was added up.
         return _Walks(numbers, said, no.double(), no, no.clone(), rules)
 
-    def say(self, ids: Tensor, gained: Tensor, position: int, in_circles: Tensor | None) -> None:
-        """One more token of each row, and the log-probability that it adds: (R,), (R,)."""
-        self.said[:, position] = ids
-        self.log_probs.add_(gained.masked_fill_(self.done, 0.0))
-        if in_circles is not None:
-            self.circled.logical_or_(in_circles & ~self.done)
-        self.done.logical_or_(ids == EOS_ID)
-
     def of(self, sentences: Tensor, n_each: int) -> _Walks:
         """The rows of these sentences alone."""
         inside = torch.arange(n_each, device=sentences.device)
@@ -120,9 +113,9 @@ def walk(
         logits = scorer.step(ids, cache)  # (R, V)
         sums = log_sums(logits)  # (R,)
         ids = choose(walks.rules.apply(logits, position, in_circles), walks.numbers, position)
-        gained = logits.gather(1, ids[:, None]).squeeze(1).double() - sums
-        walks.say(ids, gained, position, in_circles)
-        over = walks.done.view(-1, n_each).all(1)  # (B,)
+        if in_circles is not None:
+            walks.circled.logical_or_(in_circles & ~walks.done)
+        over = say(ids, logits, sums, walks.said, walks.log_probs, walks.done, position, n_each)
         n_over = int(over.sum())
         if n_over == over.numel():
             break
@@ -138,6 +131,26 @@ def walk(
             in_circles = goes_in_circles(walks.said[:, : position + 1], src_lengths)
     found = dict(pair for part in (*gone, walks) for pair in _hypotheses(part, n_each, alpha))
     return [[found[n] for n in range(i, i + n_each)] for i in range(0, n_rows, n_each)]
+
+
+@in_one_call
+def say(
+    ids: Tensor,
+    logits: Tensor,
+    sums: Tensor,
+    said: Tensor,
+    log_probs: Tensor,
+    done: Tensor,
+    position: int,
+    n_each: int,
+    eos_id: int = EOS_ID,
+) -> Tensor:
+    """Write down one more token of each row, (R,), and what it is worth; who is over: (B,)."""
+    gained = logits.gather(1, ids[:, None]).squeeze(1).double() - sums
+    said.select(1, position).copy_(ids)
+    log_probs.add_(gained.masked_fill_(done, 0.0))
+    done.logical_or_(ids == eos_id)
+    return done.view(-1, n_each).all(1)
 
 
 def _hypotheses(walks: _Walks, n_each: int, alpha: float) -> Iterator[tuple[int, Hypothesis]]:

@@ -21,6 +21,7 @@ from dragoman.decoding.translator import Translator
 from dragoman.errors import BundleError, ConfigError
 from dragoman.model.device import pick_device
 from dragoman.model.int8 import quantize
+from dragoman.model.long_rows import long_rows
 from dragoman.model.transformer import Transformer
 from dragoman.tokenize.tokenizer import Tokenizer
 from dragoman.training.allocator import keep_large_blocks
@@ -61,7 +62,7 @@ def load(
         raise ConfigError(f"engine {engine!r}: must be {' or '.join(get_args(EngineName))}")
     place = pick_device(device)
     if place.type == "cpu":
-        keep_large_blocks()
+        keep_large_blocks(in_one_heap=False)
     if engine == "ctranslate2" or (engine is None and is_export(Path(path))):
         if more:
             raise ConfigError("an ensemble is searched by the engine torch alone")
@@ -99,7 +100,8 @@ def model_of(bundle: Bundle, device: torch.device) -> Transformer:
         model.load_state_dict(weights)
     except RuntimeError as error:
         raise BundleError(f"{bundle.path}: weights and config.toml disagree: {error}") from None
-    return model.to(device).eval().requires_grad_(False)
+    model = model.to(device).eval().requires_grad_(False)
+    return long_rows(model) if device.type == "cpu" else model
 
 
 def _shortlist(bundle: Bundle) -> Shortlist:

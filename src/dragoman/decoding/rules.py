@@ -47,8 +47,7 @@ class Rules:
 
         ``in_circles`` marks rows that have to end, (R,); None: no row does.
         """
-        logits[:, PAD_ID] = -torch.inf
-        logits[:, BOS_ID] = -torch.inf
+        logits[:, PAD_ID : BOS_ID + 1] = -torch.inf  # neighbours
         has_forced = position < self.forced.size(1)
         if in_circles is None and not has_forced and position + 1 < self.first_end:
             return logits

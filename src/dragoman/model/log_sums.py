@@ -1,7 +1,8 @@
 """log Σ exp(z) over the vocabulary, which turns logits into log-probabilities: log p = z - log Σ.
 
-PyTorch's softmax is one fast pass; its log-softmax and logsumexp are slower ones. But a softmax is
-all it takes: log Σ = z - log p for any one token of a row.
+PyTorch's logsumexp goes over the numbers three times; an exponential and a sum are two fast passes,
+and no number of a model is so large that its exponential has no place in float32. Where one is, the
+row is done again the careful way.
 
 Letters: R rows, V vocabulary.
 """
@@ -11,20 +12,41 @@ from __future__ import annotations
 import torch
 from torch import Tensor
 
-FAINT = 1e-30  # a probability too small to be told from zero
+from dragoman.model.scripted import in_one_call
+
+CACHED = 2**18  # numbers that stay in a core's own cache from one pass to the next
 
 
-def log_sums(logits: Tensor, probs: Tensor | None = None) -> Tensor:
-    """log Σ exp of each row, given its softmax where that is known: (R, V) -> (R,).
+@in_one_call
+def log_sums(logits: Tensor, cached: int = CACHED) -> Tensor:
+    """log Σ exp of each row: (R, V) -> (R,).
 
     >>> log_sums(torch.tensor([[0.0, 0.0], [1000.0, 0.0]])).tolist()
     [0.6931471824645996, 1000.0]
     """
-    if probs is None:
-        probs = torch.softmax(logits, dim=-1)  # (R, V)
+    if logits.dtype != torch.float64:
+        logits = logits.float()
+    n_rows = logits.size(0)
+    if logits.device.type == "cpu":
+        n_rows = max(1, min(n_rows, cached // logits.size(1)))
+    sums = torch.cat([part.exp().sum(-1) for part in torch.split(logits, max(1, n_rows))])
+    return repaired(sums.log(), logits, (sums > 1e-30) & (sums < 1e30))
+
+
+def log_sums_of(logits: Tensor, probs: Tensor) -> Tensor:
+    """The same where the softmax is known: log Σ = z - log p of any token: (R, V) -> (R,).
+
+    >>> log_sums_of(torch.zeros(1, 2), torch.full((1, 2), 0.5)).tolist()
+    [0.6931471824645996]
+    """
     first = probs[:, 0]
     sums = logits[:, 0].to(probs.dtype) - first.log()
-    if first.numel() and float(first.min()) < FAINT:
-        faint = (first < FAINT).nonzero().squeeze(1)
-        sums[faint] = torch.logsumexp(logits[faint].to(probs.dtype), dim=-1)
+    return repaired(sums, logits, first > 1e-30)
+
+
+def repaired(sums: Tensor, logits: Tensor, is_sound: Tensor) -> Tensor:
+    """The sums (R,), those that are not sound made anew from the logits (R, V)."""
+    if not bool(is_sound.all()):
+        odd = (~is_sound).nonzero().squeeze(1)
+        sums[odd] = torch.logsumexp(logits[odd].to(sums.dtype), dim=-1)
     return sums

@@ -7,26 +7,27 @@ the part of Python that TorchScript knows; a test holds the two together. Where 
 TorchScript, or a model has more than it knows, ``Decoder.step`` it is.
 
 Letters: B sentences, N beams, R = B * N rows, D d_model, H heads, K d_k (or d_v), S source length,
-T longest target, M entries of a cache, t positions so far.
+T longest target, M entries of a cache, t positions so far, F d_ff.
 """
 
 from __future__ import annotations
 
 import math
-import warnings
 from collections.abc import Callable
-from functools import lru_cache
-from threading import Lock
 
 import torch
 from torch import Tensor, nn
 from torch.nn import functional
 
 from dragoman.config import ModelConfig
-from dragoman.model.attention import MultiHeadAttention
-from dragoman.model.cache import DecoderCache
-from dragoman.model.decoder import Decoder, DecoderLayer, split_rows
+from dragoman.model.attention import MultiHeadAttention, View
+from dragoman.model.cache import DecoderCache, LayerCache
+from dragoman.model.decoder import Decoder, DecoderLayer
 from dragoman.model.embeddings import Embedding
+from dragoman.model.scripted import compiled
+
+# PyTorch's softmax takes a row of fewer numbers one by one: 14 take seven times as long as 16.
+LEAST_ENTRIES = 16
 
 
 def knows(config: ModelConfig, weight: Tensor, cache: DecoderCache) -> bool:
@@ -35,8 +36,10 @@ def knows(config: ModelConfig, weight: Tensor, cache: DecoderCache) -> bool:
         config.positions == "learned" and cache.capacity <= config.max_positions
     )
     mask = cache.memory_view.mask
+    d_k, d_v = config.head_sizes
     return (
         is_added
+        and d_k == d_v
         and config.window is None
         and weight.device.type == "cpu"
         and torch.is_inference_mode_enabled()
@@ -56,9 +59,11 @@ class WholeStep:
         self._final_norm = _norm_of(decoder.final_norm) if decoder.final_norm is not None else []
         self._embedding = embedding.weight
         self._positions = positions(cache.capacity, embedding.weight)  # (T, D)
-        self._widths, self._n_heads = first.self_attention.widths, first.self_attention.n_heads
+        self._n_heads = first.self_attention.n_heads
         self._is_pre, self._activation = first.order == "pre", first.feed_forward.activation
         self._steps = _scripted()
+        _give_least_entries(cache)
+        self._look_at(cache)
 
     def __call__(self, ids: Tensor, cache: DecoderCache) -> Tensor:
         """The decoder's states after one more token of each hypothesis: (R,) -> (R, D)."""
@@ -67,47 +72,70 @@ class WholeStep:
         if self._steps is None:
             raise RuntimeError("this PyTorch has no TorchScript")
         cache.open_position()
-        kept = [
-            (layer.keys, layer.values, layer.memory_keys, layer.memory_values)
-            for layer in cache.layers
-        ]
+        if cache.layers[0].keys is not self._seen:  # sentences have left
+            self._look_at(cache)
         x = self._steps(
             ids,
             self._embedding,
             self._positions[cache.length],
             self._weights,
             self._final_norm,
-            kept,
+            self._kept,
             cache.ancestors,
-            cache.memory_view.mask,
+            self._memory_bias,
             cache.length,
             self._n_heads,
-            self._widths,
             self._is_pre,
             self._activation,
         )
         cache.length += 1
         return x
 
+    def _look_at(self, cache: DecoderCache) -> None:
+        """Take keys and values as they lie in the cache, all heads of all sentences in a row."""
+        self._seen = cache.layers[0].keys
+        self._kept = [_buffers_of(layer) for layer in cache.layers]
+        mask = cache.memory_view.mask
+        if mask is None:
+            bias = self._embedding.new_zeros(1, 1, 1)
+        else:  # (B, 1, 1, S) -> (B * H, 1, S): 0, or -inf at padding
+            bias = self._embedding.new_zeros(mask.shape).masked_fill_(~mask, -math.inf)
+            bias = bias.expand(-1, self._n_heads, -1, -1).reshape(-1, 1, mask.size(3))
+        self._memory_bias = bias
 
-_COMPILING = Lock()
+
+def _buffers_of(layer: LayerCache) -> tuple[Tensor, Tensor, Tensor, Tensor]:
+    """Keys and values of a layer, and those of the memory: (B * H, M, K) each."""
+    if layer.memory_keys is None or layer.memory_values is None:
+        raise ValueError("the cache holds no memory to attend to")
+    return (
+        layer.keys.flatten(0, 1),
+        layer.values.flatten(0, 1),
+        layer.memory_keys.flatten(0, 1),
+        layer.memory_values.flatten(0, 1),
+    )
+
+
+def _give_least_entries(cache: DecoderCache) -> None:
+    """Make the memory as long as a fast softmax needs it, and what lies ahead in the cache zero."""
+    lacking = 0
+    for layer in cache.layers:
+        layer.keys[:, :, :LEAST_ENTRIES].zero_()
+        layer.values[:, :, :LEAST_ENTRIES].zero_()
+        if layer.memory_keys is not None and layer.memory_values is not None:
+            lacking = max(0, LEAST_ENTRIES - layer.memory_keys.size(2))
+            layer.memory_keys = functional.pad(layer.memory_keys, [0, 0, 0, lacking])
+            layer.memory_values = functional.pad(layer.memory_values, [0, 0, 0, lacking])
+    if lacking > 0:
+        n_sentences, n_entries = cache.layers[0].keys.size(0), LEAST_ENTRIES - lacking
+        mask = cache.memory_view.mask
+        if mask is None:
+            mask = torch.ones(n_sentences, 1, 1, n_entries, dtype=torch.bool)
+        cache.memory_view = View(mask=functional.pad(mask, [0, lacking]))
 
 
 def _scripted() -> Callable[..., Tensor] | None:
-    """The function below, compiled; None where that cannot be."""
-    with _COMPILING:  # filters of warnings are one for all threads
-        return _script()
-
-
-@lru_cache(maxsize=1)
-def _script() -> Callable[..., Tensor] | None:
-    try:
-        with warnings.catch_warnings():
-            # It is to leave PyTorch one day; until then nothing else does this without a compiler.
-            warnings.simplefilter("ignore")
-            return torch.jit.script(step_through)
-    except (AttributeError, NotImplementedError, RuntimeError):
-        return None
+    return compiled(step_through)
 
 
 def _norm_of(norm: nn.LayerNorm) -> list[Tensor]:
@@ -147,60 +175,79 @@ def step_through(
     final_norm: list[Tensor],
     kept: list[tuple[Tensor, Tensor, Tensor, Tensor]],
     ancestors: Tensor | None,
-    memory_mask: Tensor | None,
+    memory_bias: Tensor,
     length: int,
     n_heads: int,
-    widths: list[int],
     is_pre: bool,
     activation: str,
 ) -> Tensor:
     """Embedding and all layers: (R,) -> (R, D)."""
-    d_model = embedding.size(1)
+    d_model, n_rows = embedding.size(1), ids.size(0)
+    n_beams = n_rows * n_heads // kept[0][0].size(0)
+    before, written = length * n_beams, (length + 1) * n_beams
+    n_entries = min(max(written, 16), kept[0][0].size(1))  # LEAST_ENTRIES
+    bias = bias_of_entries(ancestors, written, n_entries, n_heads, embedding)
     x = functional.embedding(ids, embedding) * math.sqrt(d_model) + position
     for w, (keys, values, memory_keys, memory_values) in zip(weights, kept):  # noqa: B905
         # masked self-attention
         y = functional.layer_norm(x, [d_model], w[0], w[1]) if is_pre else x
-        q, k, v = torch.split(functional.linear(y, w[2], w[3]), widths, dim=-1)
-        n = x.size(0) // keys.size(0)
-        keys.narrow(2, length * n, n).copy_(split_rows(k, keys.size(0), n_heads))
-        values.narrow(2, length * n, n).copy_(split_rows(v, keys.size(0), n_heads))
-        q = split_rows(q, keys.size(0), n_heads)
-        end = (length + 1) * n
-        y = attend(q, keys.narrow(2, 0, end), values.narrow(2, 0, end), ancestors)
-        x = x + functional.linear(y, w[4], w[5])
+        y = functional.linear(y, w[2], w[3]).view(-1, n_beams, 3, n_heads, keys.size(2))
+        q, k, v = y.permute(2, 0, 3, 1, 4).reshape(3, -1, n_beams, keys.size(2)).unbind(0)
+        keys.narrow(1, before, n_beams).copy_(k)
+        values.narrow(1, before, n_beams).copy_(v)
+        keys, values = keys.narrow(1, 0, n_entries), values.narrow(1, 0, n_entries)
+        y = rows_of(attend(q, keys, values, bias), n_heads)
+        x = functional.linear(y, w[4], w[5]).add_(x)
         x = x if is_pre else functional.layer_norm(x, [d_model], w[0], w[1])
         # attention to the memory
         y = functional.layer_norm(x, [d_model], w[6], w[7]) if is_pre else x
-        q = split_rows(functional.linear(y, w[8], w[9]), keys.size(0), n_heads)
-        y = attend(q, memory_keys, memory_values, memory_mask)
-        x = x + functional.linear(y, w[10], w[11])
+        y = functional.linear(y, w[8], w[9]).view(-1, n_beams, n_heads, keys.size(2))
+        q = y.transpose(1, 2).reshape(-1, n_beams, keys.size(2))
+        y = rows_of(attend(q, memory_keys, memory_values, memory_bias), n_heads)
+        x = functional.linear(y, w[10], w[11]).add_(x)
         x = x if is_pre else functional.layer_norm(x, [d_model], w[6], w[7])
         # feed-forward
         y = functional.layer_norm(x, [d_model], w[12], w[13]) if is_pre else x
         y = activate(functional.linear(y, w[14], w[15]), activation)
-        x = x + functional.linear(y, w[16], w[17])
+        x = functional.linear(y, w[16], w[17]).add_(x)
         x = x if is_pre else functional.layer_norm(x, [d_model], w[12], w[13])
     if len(final_norm) > 0:
         x = functional.layer_norm(x, [d_model], final_norm[0], final_norm[1])
     return x
 
 
-def attend(q: Tensor, k: Tensor, v: Tensor, mask: Tensor | None) -> Tensor:
-    """The values attended to, heads side by side: (B, H, N, K), twice (B, H, M, K) -> (R, H * K).
+def bias_of_entries(
+    ancestors: Tensor | None, n_written: int, n_entries: int, n_heads: int, like: Tensor
+) -> Tensor:
+    """What is added to the scores of the cache: 0, or -inf where a beam may not look.
 
-    One query a sentence is faster by batched products than by the fused kernel.
+    (B, 1, N, M) of all that is written -> (B * H, N, M), longer where entries lie ahead.
     """
-    b, h, n, width = q.shape
-    if n > 1:
-        out = functional.scaled_dot_product_attention(q, k, v, attn_mask=mask)
-    else:
-        q, k = q.reshape(b * h, 1, width), k.reshape(b * h, -1, width)
-        scores = torch.bmm(q, k.transpose(1, 2)).mul_(1 / math.sqrt(width))  # (B * H, 1, M)
-        if mask is not None:  # (B, 1, 1, S), True where there is a token
-            scores.view(b, h, 1, -1).masked_fill_(~mask, -math.inf)
-        weights = torch.softmax(scores, dim=-1)
-        out = torch.bmm(weights, v.reshape(b * h, -1, v.size(3))).view(b, h, 1, -1)
-    return out.transpose(1, 2).reshape(b * n, -1)
+    ahead = n_entries - n_written
+    if ancestors is None:
+        bias = like.new_zeros(1, 1, n_entries)
+        if ahead > 0:
+            bias.narrow(2, n_written, ahead).fill_(-math.inf)
+        return bias
+    if ahead > 0:
+        ancestors = functional.pad(ancestors, [0, ahead], value=-math.inf)
+    b, _, n, m = ancestors.shape
+    return ancestors.expand(b, n_heads, n, m).reshape(b * n_heads, n, m)
+
+
+def attend(q: Tensor, k: Tensor, v: Tensor, bias: Tensor) -> Tensor:
+    """The values attended to: (B * H, N, K), twice (B * H, M, K) -> (B * H, N, K).
+
+    Few queries a sentence are faster by batched products than by the fused kernel.
+    """
+    scores = torch.baddbmm(bias, q, k.transpose(1, 2), alpha=1 / math.sqrt(q.size(2)))
+    return torch.bmm(torch.softmax(scores, dim=-1), v)
+
+
+def rows_of(x: Tensor, n_heads: int) -> Tensor:
+    """The heads side by side: (B * H, N, K) -> (R, H * K)."""
+    n_beams, width = x.size(1), x.size(2)
+    return x.view(-1, n_heads, n_beams, width).transpose(1, 2).reshape(-1, n_heads * width)
 
 
 def activate(inner: Tensor, activation: str) -> Tensor:

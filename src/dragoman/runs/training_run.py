@@ -49,7 +49,7 @@ class Outcome:
 
 def train(request: TrainRequest, reporter: Reporter | None = None) -> Outcome:
     """Train what is asked for and leave a bundle in ``request.out``."""
-    keep_large_blocks()
+    keep_large_blocks(in_one_heap=True)
     claim(request)
     with join_world(request.device) as world, StopRequest().on_signals() as stop:
         return _Run(request, world, stop, reporter or Silence()).go()

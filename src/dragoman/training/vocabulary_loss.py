@@ -22,7 +22,7 @@ import torch
 from torch import Tensor
 from torch.autograd.function import once_differentiable
 
-from dragoman.model.log_sums import log_sums
+from dragoman.model.log_sums import log_sums_of
 from dragoman.training.label_smoothing import Smoothing
 
 BLOCK_ELEMENTS = {"cpu": 1 << 22, "cuda": 1 << 27}  # logits of one block: 16 MB on a CPU
@@ -104,7 +104,7 @@ def _blocks(
         torch.mm(hidden[rows], weight_t, out=z)  # (C, V)
         torch.softmax(z, dim=-1, dtype=wide, out=p)  # (C, V)
         gold_logits[rows] = z.gather(1, gold).squeeze(1)
-        sums[rows] = log_sums(z, p)
+        sums[rows] = log_sums_of(z, p)
         if need_grad:
             # p - q, but for what all tokens share, which is added for all rows at once below
             p.scatter_add_(1, gold, p.new_full(gold.shape, -smoothing.gold))

@@ -1,0 +1,32 @@
+"""Functions in one call: that they are compiled indeed, and what happens where they cannot be."""
+
+import pytest
+import torch
+
+from dragoman.decoding.best_tokens import best_continuations, likeliest
+from dragoman.decoding.greedy import say
+from dragoman.model.log_sums import log_sums
+from dragoman.model.scripted import compiled, in_one_call
+from dragoman.model.whole_step import step_through
+
+
+@pytest.mark.parametrize("function", [best_continuations, likeliest, log_sums, say])
+def test_what_is_to_go_in_one_call_does(function):
+    assert compiled(function.__wrapped__) is not None
+
+
+def test_so_do_the_layers_of_a_step():
+    assert compiled(step_through) is not None
+
+
+def test_what_cannot_be_compiled_runs_as_it_is_written():
+    def odd(x, *more):
+        return x + len(more)
+
+    assert compiled(odd) is None
+    assert in_one_call(odd)(torch.ones(1), 5, 6).tolist() == [3.0]
+
+
+def test_options_may_be_named():
+    logits = torch.randn(4, 1000, generator=torch.Generator().manual_seed(1))
+    assert torch.equal(likeliest(logits, block=32), logits.argmax(-1))
