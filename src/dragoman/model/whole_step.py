@@ -108,9 +108,10 @@ def _buffers_of(layer: LayerCache) -> tuple[Tensor, Tensor, Tensor, Tensor]:
     """Keys and values of a layer, and those of the memory: (B * H, M, K) each."""
     if layer.memory_keys is None or layer.memory_values is None:
         raise ValueError("the cache holds no memory to attend to")
+    keys, values = layer.keys, layer.values  # views, as the step writes into them
     return (
-        layer.keys.flatten(0, 1),
-        layer.values.flatten(0, 1),
+        keys.view(-1, *keys.shape[2:]),
+        values.view(-1, *values.shape[2:]),
         layer.memory_keys.flatten(0, 1),
         layer.memory_values.flatten(0, 1),
     )
@@ -123,14 +124,15 @@ def _give_least_entries(cache: DecoderCache) -> None:
         layer.keys[:, :, :LEAST_ENTRIES].zero_()
         layer.values[:, :, :LEAST_ENTRIES].zero_()
         if layer.memory_keys is not None and layer.memory_values is not None:
-            lacking = max(0, LEAST_ENTRIES - layer.memory_keys.size(2))
-            layer.memory_keys = functional.pad(layer.memory_keys, [0, 0, 0, lacking])
-            layer.memory_values = functional.pad(layer.memory_values, [0, 0, 0, lacking])
+            lacking = LEAST_ENTRIES - layer.memory_keys.size(2)
+            if lacking > 0:
+                layer.memory_keys = functional.pad(layer.memory_keys, [0, 0, 0, lacking])
+                layer.memory_values = functional.pad(layer.memory_values, [0, 0, 0, lacking])
     if lacking > 0:
-        n_sentences, n_entries = cache.layers[0].keys.size(0), LEAST_ENTRIES - lacking
         mask = cache.memory_view.mask
         if mask is None:
-            mask = torch.ones(n_sentences, 1, 1, n_entries, dtype=torch.bool)
+            n_sentences = cache.layers[0].keys.size(0)
+            mask = torch.ones(n_sentences, 1, 1, LEAST_ENTRIES - lacking, dtype=torch.bool)
         cache.memory_view = View(mask=functional.pad(mask, [0, lacking]))
 
 
