@@ -8,7 +8,8 @@ the backward pass:
     P = softmax(Q Kᵀ / √d_k),  O = P V
     dV = Pᵀ dO,  dP = dO Vᵀ,  dS = P ∘ (dP - rowsum(dP ∘ P)) / √d_k,  dQ = dS K,  dK = dSᵀ Q
 
-Letters: B sentences, H heads, L query length, M key length, K d_k (and d_v).
+Letters: B sentences, H heads, L query length, M key length, K d_k (and d_v),
+M' keys with those added.
 """
 
 from __future__ import annotations
@@ -19,8 +20,12 @@ from typing import Any
 import torch
 from torch import Tensor
 from torch.autograd.function import once_differentiable
+from torch.nn import functional
 
 SHORT = 48  # queries or keys; a longer sentence is better left to the fused kernel
+# PyTorch's softmax takes rows of fewer numbers one by one: 14 take seven times as long as 16. Where
+# there are fewer keys, some that nobody may look at are added.
+LEAST_KEYS = 16
 
 
 def is_short(q: Tensor, k: Tensor) -> bool:
@@ -51,18 +56,29 @@ def one_query_attention(q: Tensor, k: Tensor, v: Tensor, mask: Tensor | None) ->
     """The same of one query, as greedy decoding has it, without a gradient: (B, H, 1, K)."""
     b, h = k.shape[:2]
     q, k, v = (part.reshape(b * h, part.size(2), part.size(3)) for part in (q, k, v))
-    return torch.bmm(_weights(q, k, mask, h), v).view(b, h, 1, v.size(2))
+    return torch.bmm(_weights(q, k, mask, h, k.size(1)), v).view(b, h, 1, v.size(2))
 
 
-def _weights(q: Tensor, k: Tensor, mask: Tensor | None, n_heads: int) -> Tensor:
-    """softmax(Q Kᵀ / √d_k): (B * H, L, K), (B * H, M, K) -> (B * H, L, M)."""
+def _lengthened(x: Tensor) -> Tensor:
+    """Keys or values of each head, with zeros behind where they are few: (B * H, M', K)."""
+    x = x.reshape(x.size(0) * x.size(1), x.size(2), x.size(3))
+    lacking = LEAST_KEYS - x.size(1)
+    return functional.pad(x, [0, 0, 0, lacking]) if lacking > 0 else x
+
+
+def _weights(q: Tensor, k: Tensor, mask: Tensor | None, n_heads: int, n_keys: int) -> Tensor:
+    """softmax(Q Kᵀ / √d_k): (B * H, L, K), (B * H, M', K) -> (B * H, L, M').
+
+    The last of the M' keys, all but ``n_keys``, get no weight.
+    """
     scores = torch.bmm(q, k.transpose(1, 2)).mul_(1 / math.sqrt(q.size(2)))
+    scores[:, :, n_keys:] = -math.inf
     if mask is None:
         return torch.softmax(scores, dim=-1)
     by_head = (q.size(0) // n_heads, n_heads, *scores.shape[1:])
-    scores.view(by_head).masked_fill_(~mask, torch.finfo(scores.dtype).min)
+    scores.view(by_head)[..., :n_keys].masked_fill_(~mask, torch.finfo(scores.dtype).min)
     weights = torch.softmax(scores, dim=-1)
-    weights.view(by_head).masked_fill_(~mask, 0.0)
+    weights.view(by_head)[..., :n_keys].masked_fill_(~mask, 0.0)
     return weights
 
 
@@ -70,8 +86,9 @@ class _ShortAttention(torch.autograd.Function):
     @staticmethod
     def forward(ctx: Any, q: Tensor, k: Tensor, v: Tensor, mask: Tensor | None) -> Tensor:
         b, h, length, _ = q.shape
-        q, k, v = (part.reshape(b * h, part.size(2), part.size(3)) for part in (q, k, v))
-        weights = _weights(q, k, mask, h)  # (B * H, L, M)
+        ctx.n_keys = k.size(2)
+        q, k, v = q.reshape(b * h, length, q.size(3)), _lengthened(k), _lengthened(v)
+        weights = _weights(q, k, mask, h, ctx.n_keys)  # (B * H, L, M')
         ctx.save_for_backward(q, k, v, weights)
         return torch.bmm(weights, v).view(b, h, length, v.size(2))
 
@@ -87,4 +104,4 @@ class _ShortAttention(torch.autograd.Function):
         d_scores.mul_(1 / math.sqrt(q.size(2)))
         d_q, d_k = torch.bmm(d_scores, k), torch.bmm(d_scores.transpose(1, 2), q)
         d_q, d_k, d_v = (part.view(b, h, *part.shape[1:]) for part in (d_q, d_k, d_v))
-        return d_q, d_k, d_v, None
+        return d_q, d_k[:, :, : ctx.n_keys], d_v[:, :, : ctx.n_keys], None

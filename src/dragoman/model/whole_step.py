@@ -25,9 +25,7 @@ from dragoman.model.cache import DecoderCache, LayerCache
 from dragoman.model.decoder import Decoder, DecoderLayer
 from dragoman.model.embeddings import Embedding
 from dragoman.model.scripted import compiled
-
-# PyTorch's softmax takes a row of fewer numbers one by one: 14 take seven times as long as 16.
-LEAST_ENTRIES = 16
+from dragoman.model.short_attention import LEAST_KEYS
 
 
 def knows(config: ModelConfig, weight: Tensor, cache: DecoderCache) -> bool:
@@ -62,7 +60,7 @@ class WholeStep:
         self._n_heads = first.self_attention.n_heads
         self._is_pre, self._activation = first.order == "pre", first.feed_forward.activation
         self._steps = _scripted()
-        _give_least_entries(cache)
+        _give_least_keys(cache)
         self._look_at(cache)
 
     def __call__(self, ids: Tensor, cache: DecoderCache) -> Tensor:
@@ -117,14 +115,14 @@ def _buffers_of(layer: LayerCache) -> tuple[Tensor, Tensor, Tensor, Tensor]:
     )
 
 
-def _give_least_entries(cache: DecoderCache) -> None:
+def _give_least_keys(cache: DecoderCache) -> None:
     """Make the memory as long as a fast softmax needs it, and what lies ahead in the cache zero."""
     lacking = 0
     for layer in cache.layers:
-        layer.keys[:, :, :LEAST_ENTRIES].zero_()
-        layer.values[:, :, :LEAST_ENTRIES].zero_()
+        layer.keys[:, :, :LEAST_KEYS].zero_()
+        layer.values[:, :, :LEAST_KEYS].zero_()
         if layer.memory_keys is not None and layer.memory_values is not None:
-            lacking = LEAST_ENTRIES - layer.memory_keys.size(2)
+            lacking = LEAST_KEYS - layer.memory_keys.size(2)
             if lacking > 0:
                 layer.memory_keys = functional.pad(layer.memory_keys, [0, 0, 0, lacking])
                 layer.memory_values = functional.pad(layer.memory_values, [0, 0, 0, lacking])
@@ -132,7 +130,7 @@ def _give_least_entries(cache: DecoderCache) -> None:
         mask = cache.memory_view.mask
         if mask is None:
             n_sentences = cache.layers[0].keys.size(0)
-            mask = torch.ones(n_sentences, 1, 1, LEAST_ENTRIES - lacking, dtype=torch.bool)
+            mask = torch.ones(n_sentences, 1, 1, LEAST_KEYS - lacking, dtype=torch.bool)
         cache.memory_view = View(mask=functional.pad(mask, [0, lacking]))
 
 
@@ -187,7 +185,7 @@ def step_through(
     d_model, n_rows = embedding.size(1), ids.size(0)
     n_beams = n_rows * n_heads // kept[0][0].size(0)
     before, written = length * n_beams, (length + 1) * n_beams
-    n_entries = min(max(written, 16), kept[0][0].size(1))  # LEAST_ENTRIES
+    n_entries = min(max(written, 16), kept[0][0].size(1))  # LEAST_KEYS
     bias = bias_of_entries(ancestors, written, n_entries, n_heads, embedding)
     x = functional.embedding(ids, embedding) * math.sqrt(d_model) + position
     for w, (keys, values, memory_keys, memory_values) in zip(weights, kept):  # noqa: B905
