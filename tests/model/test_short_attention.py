@@ -59,10 +59,10 @@ def test_training_sees_the_past_alone_at_any_length(length):
     assert_close(fused_attention(q, k, v, causal=True), expected, rtol=0, atol=1e-12)
 
 
-def test_only_short_sentences_in_training_go_this_way():
+def test_only_short_sentences_and_single_queries_go_this_way():
     q = heads(5)
-    assert is_short(q, q)
-    assert not is_short(q, heads(SHORT + 1))
-    assert not is_short(q.detach(), q)
-    with torch.no_grad():
-        assert not is_short(q, q)
+    assert is_short(q, q, None)
+    assert is_short(q, q, torch.ones(5, 5, dtype=torch.bool))
+    assert not is_short(q, q, torch.zeros(5, 5))  # a mask of numbers is added, not looked through
+    assert not is_short(q, heads(SHORT + 1), None)
+    assert is_short(heads(1), heads(SHORT + 1), None)

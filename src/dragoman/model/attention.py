@@ -20,7 +20,7 @@ from dragoman.config import ModelConfig
 from dragoman.model.dropout import dropout
 from dragoman.model.packing import Packing
 from dragoman.model.rotary import Rotation
-from dragoman.model.short_attention import is_short, one_query_attention, short_attention
+from dragoman.model.short_attention import is_short, short_attention
 
 
 def scaled_dot_product_attention(
@@ -50,9 +50,7 @@ def fused_attention(
     q: Tensor, k: Tensor, v: Tensor, mask: Tensor | None = None, *, causal: bool = False
 ) -> Tensor:
     """The attended values alone, by PyTorch's fused kernel or, where that is slow, by products."""
-    if q.size(2) == 1 and q.device.type == "cpu" and not torch.is_grad_enabled():
-        return one_query_attention(q, k, v, mask)
-    if is_short(q, k):
+    if is_short(q, k, mask):
         if causal:
             mask = torch.ones(1, 1, q.size(2), k.size(2), dtype=torch.bool).tril()
         return short_attention(q, k, v, mask)

@@ -1,4 +1,4 @@
-"""Attention in training on a CPU, where sentences are short: plain products, and their gradient.
+"""Attention on a CPU where sentences are short: plain products, and their gradient.
 
 PyTorch's fused kernel is made for long sequences, whose weights are better not stored. On a CPU it
 works head by head, and a head of a short sentence is a product of a few hundred numbers. Here all
@@ -28,13 +28,12 @@ SHORT = 48  # queries or keys; a longer sentence is better left to the fused ker
 LEAST_KEYS = 16
 
 
-def is_short(q: Tensor, k: Tensor) -> bool:
-    """Whether this is the faster way to attend: in training, on a CPU, among few tokens."""
+def is_short(q: Tensor, k: Tensor, mask: Tensor | None) -> bool:
+    """Whether this is the faster way to attend: on a CPU, among few tokens or for one query."""
     return (
         q.device.type == "cpu"
-        and max(q.size(2), k.size(2)) <= SHORT
-        and torch.is_grad_enabled()
-        and q.requires_grad
+        and (q.size(2) == 1 or max(q.size(2), k.size(2)) <= SHORT)
+        and (mask is None or mask.dtype == torch.bool)
         and not torch.compiler.is_compiling()
     )
 
@@ -50,13 +49,6 @@ def short_attention(q: Tensor, k: Tensor, v: Tensor, mask: Tensor | None) -> Ten
     [[1.0, 0.0], [1.0, 0.0]]
     """
     return _ShortAttention.apply(q, k, v, mask)  # type: ignore[no-untyped-call]
-
-
-def one_query_attention(q: Tensor, k: Tensor, v: Tensor, mask: Tensor | None) -> Tensor:
-    """The same of one query, as greedy decoding has it, without a gradient: (B, H, 1, K)."""
-    b, h = k.shape[:2]
-    q, k, v = (part.reshape(b * h, part.size(2), part.size(3)) for part in (q, k, v))
-    return torch.bmm(_weights(q, k, mask, h, k.size(1)), v).view(b, h, 1, v.size(2))
 
 
 def _lengthened(x: Tensor) -> Tensor:
