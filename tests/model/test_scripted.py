@@ -3,14 +3,17 @@
 import pytest
 import torch
 
+from dragoman.decoding.beam_search import continue_best, rows_of
 from dragoman.decoding.best_tokens import best_continuations, likeliest
 from dragoman.decoding.greedy import say
 from dragoman.model.log_sums import log_sums
 from dragoman.model.scripted import compiled, in_one_call
 from dragoman.model.whole_step import step_through
 
+FUNCTIONS = [best_continuations, continue_best, likeliest, log_sums, rows_of, say]
 
-@pytest.mark.parametrize("function", [best_continuations, likeliest, log_sums, say])
+
+@pytest.mark.parametrize("function", FUNCTIONS)
 def test_what_is_to_go_in_one_call_does(function):
     assert compiled(function.__wrapped__) is not None
 

@@ -24,7 +24,11 @@ EngineOption = Annotated[
     ),
 ]
 Int8Option = Annotated[
-    bool, typer.Option("--int8", help="Compute with 8-bit integers: faster on a CPU, less exact.")
+    bool,
+    typer.Option(
+        "--int8",
+        help="Compute with 8-bit integers: faster with wide models, less exact.",
+    ),
 ]
 ShortlistOption = Annotated[
     bool,

@@ -18,6 +18,7 @@ Letters: B sentences, S source length, N beams, R = B * N rows, V vocabulary, t 
 
 from __future__ import annotations
 
+import math
 from bisect import insort
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
@@ -32,6 +33,7 @@ from dragoman.decoding.repetition import goes_in_circles, is_time_to_look
 from dragoman.decoding.rules import Rules, make_rules
 from dragoman.decoding.scorer import C, Scorer
 from dragoman.model.log_sums import log_sums
+from dragoman.model.scripted import in_one_call
 from dragoman.tokenize.vocabulary import BOS_ID, EOS_ID
 
 # Sentences that have ended are taken out when they are so large a share of the batch: copying the
@@ -185,19 +187,30 @@ def propose(state: BeamState, logits: Tensor) -> Proposals:
 
 def grow(state: BeamState, proposals: Proposals, *, to_beat: Tensor) -> tuple[BeamState, Tensor]:
     """The state one token later, and the beginning that each new one continues: (B, N)."""
-    n_beams = state.ids.size(1)
-    open_ = proposals.log_probs.masked_fill(proposals.tokens == EOS_ID, -torch.inf)
-    log_probs, places = open_.topk(n_beams, dim=-1)  # (B, N)
-    parents = proposals.parents.gather(1, places)
-    tokens = proposals.tokens.gather(1, places)
-    before = state.ids.gather(1, parents[:, :, None].expand_as(state.ids))
-    ids = torch.cat([before, tokens[:, :, None]], dim=2)  # (B, N, t + 1)
+    log_probs, parents, ids = continue_best(
+        proposals.log_probs, proposals.parents, proposals.tokens, state.ids
+    )
     in_circles = None
     if is_time_to_look(ids.size(2)):
-        src_lengths = state.rules.src_lengths.repeat_interleave(n_beams)
+        src_lengths = state.rules.src_lengths.repeat_interleave(ids.size(1))
         in_circles = goes_in_circles(ids.flatten(0, 1), src_lengths)
     grown = replace(state, ids=ids, log_probs=log_probs, in_circles=in_circles, to_beat=to_beat)
     return grown, parents
+
+
+@in_one_call
+def continue_best(
+    log_probs: Tensor, parents: Tensor, tokens: Tensor, ids: Tensor, eos_id: int = EOS_ID
+) -> tuple[Tensor, Tensor, Tensor]:
+    """The best N of (B, 2 N) that do not say EOS, and what they say: (B, N), (B, N), (B, N, t + 1).
+
+    ``ids``, (B, N, t), are the beginnings that they continue.
+    """
+    open_ = log_probs.masked_fill(tokens == eos_id, -math.inf)
+    best, places = open_.topk(ids.size(1), dim=-1)  # (B, N)
+    parents, tokens = parents.gather(1, places), tokens.gather(1, places)
+    before = ids.gather(1, parents[:, :, None].expand_as(ids))
+    return best, parents, torch.cat([before, tokens[:, :, None]], dim=2)
 
 
 def is_over(state: BeamState, alpha: float) -> Tensor:
@@ -226,11 +239,19 @@ def keep(state: BeamState, sentences: Tensor) -> BeamState:
 
 def reorder(cache: C, parents: Tensor) -> None:
     """Let the cache follow the beginnings to their new places: (B, N)."""
+    rows, is_new = rows_of(parents)
+    if is_new:
+        cache.reorder(rows)
+
+
+@in_one_call
+def rows_of(parents: Tensor) -> tuple[Tensor, bool]:
+    """The rows of these beginnings, (B, N) -> (R,), and whether any has a new place."""
     n_sentences, n_beams = parents.shape
+    every = torch.arange(n_sentences * n_beams, device=parents.device)
     first = torch.arange(n_sentences, device=parents.device)[:, None] * n_beams
     rows = (first + parents).flatten()  # (R,)
-    if not torch.equal(rows, torch.arange(rows.numel(), device=rows.device)):
-        cache.reorder(rows)
+    return rows, not torch.equal(rows, every)
 
 
 def _ending(state: BeamState, row: int, parent: int) -> Ending:
