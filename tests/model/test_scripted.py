@@ -8,6 +8,7 @@ from dragoman.decoding.best_tokens import best_continuations, likeliest
 from dragoman.decoding.greedy import say
 from dragoman.model.log_sums import log_sums
 from dragoman.model.scripted import compiled, in_one_call
+from dragoman.model.whole_encoder import read_through
 from dragoman.model.whole_step import step_through
 
 FUNCTIONS = [best_continuations, continue_best, likeliest, log_sums, rows_of, say]
@@ -18,8 +19,9 @@ def test_what_is_to_go_in_one_call_does(function):
     assert compiled(function.__wrapped__) is not None
 
 
-def test_so_do_the_layers_of_a_step():
-    assert compiled(step_through) is not None
+@pytest.mark.parametrize("function", [read_through, step_through])
+def test_so_do_the_layers(function):
+    assert compiled(function) is not None
 
 
 def test_what_cannot_be_compiled_runs_as_it_is_written():

@@ -112,6 +112,25 @@ def test_many_positions_and_short_sources(make_model, make_ids, monkeypatch, n_b
     assert_close(in_one_call, logits())
 
 
+@pytest.mark.parametrize("norm", ["pre", "post"])
+@pytest.mark.parametrize("lengths", [(3, 1, 5), (16,), (17, 2), (48, 30), (49,)])
+def test_the_memory_is_read_as_layer_by_layer(make_model, make_ids, monkeypatch, lengths, norm):
+    """From fewer tokens than a fast softmax wants to more than batched products are good for."""
+    model, src_ids = make_model(norm=norm), make_ids(*lengths)
+
+    def memories():
+        cache = model.start(src_ids, n_beams=1, capacity=5)
+        n = src_ids.size(1)
+        return [(x.memory_keys[:, :, :n], x.memory_values[:, :, :n]) for x in cache.layers]
+
+    found = memories()
+    monkeypatch.setattr(Transformer, "in_one_call", False)
+    real = (src_ids != 0)[:, None, :, None]
+    for ours, theirs in zip(found, memories(), strict=True):
+        for one, other in zip(ours, theirs, strict=True):
+            assert_close(one * real, other * real)
+
+
 def test_what_is_not_known_goes_layer_by_layer(make_model, monkeypatch):
     with torch.inference_mode(False):
         assert make_model().start(SOURCE, n_beams=1, capacity=3).whole_step is None

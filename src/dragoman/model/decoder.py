@@ -6,7 +6,7 @@ P packed tokens, t positions so far.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import cast
 
 from torch import Tensor, nn
@@ -51,20 +51,27 @@ class DecoderLayer(nn.Module):
         )
 
     def start(
-        self, memory: Tensor | None, *, n_sentences: int, n_beams: int, capacity: int
+        self,
+        made: tuple[Tensor, Tensor] | None,
+        *,
+        n_sentences: int,
+        n_beams: int,
+        capacity: int,
     ) -> LayerCache:
-        """An empty buffer for all hypotheses; keys and values of the memory (B, S, D)."""
+        """An empty buffer for all hypotheses, and the keys and values of the memory."""
         attention = self.self_attention
         shapes = [
             (n_sentences, attention.n_heads, capacity * n_beams, width // attention.n_heads)
             for width in attention.widths[1:]
         ]
         keys, values = (attention.qkv.weight.new_empty(shape) for shape in shapes)
-        memory_keys = memory_values = None
-        if memory is not None:
-            made = self._cross().project_memory(memory, None)
-            memory_keys, memory_values = (part.contiguous() for part in made)
+        memory_keys, memory_values = (None, None) if made is None else made
         return LayerCache(keys, values, memory_keys, memory_values)
+
+    def read(self, memory: Tensor) -> tuple[Tensor, Tensor]:
+        """Keys and values of the memory: (B, S, D) -> twice (B, H, S, K)."""
+        keys, values = self._cross().project_memory(memory, None)
+        return keys.contiguous(), values.contiguous()
 
     def step(self, x: Tensor, kept: LayerCache, cache: DecoderCache, view: View) -> Tensor:
         """One more position of each hypothesis: (R, D) -> (R, D)."""
@@ -130,19 +137,28 @@ class Decoder(nn.Module):
             x = layer(x, memory, self_view, cross_view)
         return x if self.final_norm is None else self.final_norm(x)
 
+    def read(self, memory: Tensor) -> list[tuple[Tensor, Tensor]]:
+        """Keys and values of the memory (B, S, D) in each layer."""
+        return [layer.read(memory) for layer in self.stack()]
+
     def start(
         self,
-        memory: Tensor | None,
+        made: Sequence[tuple[Tensor, Tensor]] | None,
         memory_mask: Tensor | None,
         *,
         n_sentences: int,
         n_beams: int,
         capacity: int,
     ) -> DecoderCache:
-        """An empty buffer in each layer, and the keys and values of the memory (B, S, D)."""
+        """An empty buffer in each layer beside the keys and values of the memory, if there is one.
+
+        ``made`` is what ``read`` gives.
+        """
+        stack = self.stack()
+        of_layers = [None] * len(stack) if made is None else made
         kept = [
-            layer.start(memory, n_sentences=n_sentences, n_beams=n_beams, capacity=capacity)
-            for layer in self.stack()
+            layer.start(each, n_sentences=n_sentences, n_beams=n_beams, capacity=capacity)
+            for layer, each in zip(stack, of_layers, strict=True)
         ]
         return DecoderCache(kept, View(mask=memory_mask), n_beams)
 

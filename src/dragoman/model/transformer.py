@@ -27,6 +27,7 @@ from dragoman.model.initialize import initialize
 from dragoman.model.masks import decoder_mask, encoder_mask, padding_mask, window_mask
 from dragoman.model.packing import Packing
 from dragoman.model.rotary import Rotation
+from dragoman.model.whole_encoder import KeysAndValues, read_in_one_call
 from dragoman.model.whole_step import WholeStep
 
 # Packing costs two copies in every attention layer; below this share of padding they cost more
@@ -139,21 +140,38 @@ class Transformer(nn.Module):
 
     def start(self, src_ids: Tensor, *, n_beams: int, capacity: int) -> DecoderCache:
         """Encode the sources, and make room for ``capacity`` target positions of each beam."""
-        memory = self.encode(src_ids)
-        mask = padding_mask(src_ids, self.config.pad_id)
+        mask: Tensor | None = padding_mask(src_ids, self.config.pad_id)
+        mask = None if mask is not None and bool(mask.all()) else mask
+        in_one_call = self._goes_in_one_call(mask, capacity=max(capacity, src_ids.size(1)))
+        made = self._read_in_one_call(src_ids, mask) if in_one_call else None
         cache = self.decoder.start(
-            memory,
-            None if bool(mask.all()) else mask,
+            self.decoder.read(self.encode(src_ids)) if made is None else made,
+            mask,
             n_sentences=src_ids.size(0),
             n_beams=n_beams,
             capacity=capacity,
         )
-        positions = self.tgt_positions
-        is_known = self.in_one_call and whole_step.knows(self.config, self.output_weight, cache)
-        if is_known and positions is not None:
+        if in_one_call and self.tgt_positions is not None:
             embedding = self._target_embedding()
-            cache.whole_step = WholeStep(self.decoder, embedding, positions, cache)
+            cache.whole_step = WholeStep(self.decoder, embedding, self.tgt_positions, cache)
         return cache
+
+    def _goes_in_one_call(self, mask: Tensor | None, *, capacity: int) -> bool:
+        weight = self.output_weight
+        return self.in_one_call and whole_step.knows(self.config, weight, mask, capacity=capacity)
+
+    def _read_in_one_call(self, src_ids: Tensor, mask: Tensor | None) -> KeysAndValues | None:
+        """Keys and values of the memory in each layer; None where it cannot be."""
+        if self.src_positions is None:
+            return None
+        return read_in_one_call(
+            src_ids,
+            mask,
+            embedding=self._source_embedding(),
+            positions=self.src_positions,
+            encoder=self.encoder,
+            decoder=self.decoder,
+        )
 
     def step(self, ids: Tensor, cache: DecoderCache) -> Tensor:
         """The logits after one more token of each hypothesis: (R,) -> (R, V)."""
@@ -167,14 +185,16 @@ class Transformer(nn.Module):
         return self.decoder.step(x, cache, step_view(self.config, cache, like=x))
 
     def _encode(self, src_ids: Tensor, view: View) -> Tensor:
-        embedding = self.embedding if self.config.tie == "all" else self.src_embedding
-        x = self._embed(src_ids, embedding, self.src_positions, view.queries)
+        x = self._embed(src_ids, self._source_embedding(), self.src_positions, view.queries)
         return self.encoder(x, rotated(view, self.config, src_ids.size(1), like=x))
 
     def _decode(self, tgt_ids: Tensor, memory: Tensor, own: View, cross: View) -> Tensor:
         x = self._embed(tgt_ids, self._target_embedding(), self.tgt_positions, own.queries)
         own = rotated(own, self.config, tgt_ids.size(1), like=x)
         return self.decoder(x, memory, own, cross)
+
+    def _source_embedding(self) -> Embedding:
+        return self.embedding if self.config.tie == "all" else self.src_embedding
 
     def _target_embedding(self) -> Embedding:
         return self.embedding if self.config.tie == "all" else self.tgt_embedding

@@ -28,12 +28,15 @@ from dragoman.model.scripted import compiled
 from dragoman.model.short_attention import LEAST_KEYS
 
 
-def knows(config: ModelConfig, weight: Tensor, cache: DecoderCache) -> bool:
-    """Whether a step of this model with this cache can be done in one call."""
+def knows(config: ModelConfig, weight: Tensor, mask: Tensor | None, *, capacity: int) -> bool:
+    """Whether this model can go through its layers in one call.
+
+    ``mask``, (B, 1, 1, S), is True where the sources have tokens; ``capacity`` is how many
+    positions there will be.
+    """
     is_added = config.positions == "sinusoidal" or (
-        config.positions == "learned" and cache.capacity <= config.max_positions
+        config.positions == "learned" and capacity <= config.max_positions
     )
-    mask = cache.memory_view.mask
     d_k, d_v = config.head_sizes
     return (
         is_added
@@ -54,7 +57,7 @@ class WholeStep:
     ) -> None:
         first = decoder.stack()[0]
         self._weights = [_weights_of(layer) for layer in decoder.stack()]
-        self._final_norm = _norm_of(decoder.final_norm) if decoder.final_norm is not None else []
+        self._final_norm = norm_of(decoder.final_norm) if decoder.final_norm is not None else []
         self._embedding = embedding.weight
         self._positions = positions(cache.capacity, embedding.weight)  # (T, D)
         self._n_heads = first.self_attention.n_heads
@@ -138,12 +141,16 @@ def _scripted() -> Callable[..., Tensor] | None:
     return compiled(step_through)
 
 
-def _norm_of(norm: nn.LayerNorm) -> list[Tensor]:
-    return [norm.weight.detach(), norm.bias.detach()]
+def norm_of(norm: nn.LayerNorm) -> list[Tensor]:
+    """Its gain and its bias."""
+    return [norm.weight, norm.bias]
 
 
-def _linear_of(linear: nn.Linear, n_out: int | None = None) -> list[Tensor]:
-    return [linear.weight.detach()[:n_out], linear.bias.detach()[:n_out]]
+def linear_of(linear: nn.Linear, n_out: int | None = None) -> list[Tensor]:
+    """The matrix and the bias of a linear map, or of its first ``n_out`` outputs."""
+    if n_out is None:
+        return [linear.weight, linear.bias]
+    return [linear.weight[:n_out], linear.bias[:n_out]]
 
 
 def _weights_of(layer: DecoderLayer) -> list[Tensor]:
@@ -152,15 +159,15 @@ def _weights_of(layer: DecoderLayer) -> list[Tensor]:
     if not isinstance(cross, MultiHeadAttention) or norm is None:
         raise ValueError("a decoder-only layer has no cross-attention")
     return [
-        *_norm_of(layer.self_attention_norm),
-        *_linear_of(own.qkv),
-        *_linear_of(own.out),
-        *_norm_of(norm),
-        *_linear_of(cross.qkv, cross.widths[0]),
-        *_linear_of(cross.out),
-        *_norm_of(layer.feed_forward_norm),
-        *_linear_of(layer.feed_forward.w1),
-        *_linear_of(layer.feed_forward.w2),
+        *norm_of(layer.self_attention_norm),
+        *linear_of(own.qkv),
+        *linear_of(own.out),
+        *norm_of(norm),
+        *linear_of(cross.qkv, cross.widths[0]),
+        *linear_of(cross.out),
+        *norm_of(layer.feed_forward_norm),
+        *linear_of(layer.feed_forward.w1),
+        *linear_of(layer.feed_forward.w2),
     ]
 
 

@@ -1,0 +1,137 @@
+"""The encoder of a decoding on a CPU in one call, up to the keys and values that decoding looks at.
+
+It is ``Encoder.forward`` and the projections of the memory once more, in the part of Python that
+TorchScript knows, for the reasons that ``whole_step.py`` gives; a test holds the two together.
+
+Letters: B sentences, S source length, D d_model, H heads, K d_k (and d_v), M keys, at least 16.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import cast
+
+from torch import Tensor, nn
+from torch.nn import functional
+
+from dragoman.model.attention import MultiHeadAttention
+from dragoman.model.decoder import Decoder
+from dragoman.model.embeddings import Embedding
+from dragoman.model.encoder import Encoder, EncoderLayer
+from dragoman.model.scripted import compiled
+from dragoman.model.short_attention import LEAST_KEYS, SHORT
+from dragoman.model.whole_step import activate, attend, linear_of, norm_of, rows_of
+
+KeysAndValues = list[tuple[Tensor, Tensor]]
+
+
+def read_in_one_call(
+    src_ids: Tensor,
+    mask: Tensor | None,
+    *,
+    embedding: Embedding,
+    positions: nn.Module,
+    encoder: Encoder,
+    decoder: Decoder,
+) -> KeysAndValues | None:
+    """Keys and values of the memory for each decoder layer, (B, H, S, K); None where it cannot be.
+
+    ``mask``, (B, 1, 1, S), is True where there is a token; None: everywhere.
+    """
+    read = compiled(read_through)
+    if read is None or src_ids.size(1) > SHORT:  # longer ones are better left to the fused kernel
+        return None
+    layers = cast("list[EncoderLayer]", list(encoder.layers))
+    first = layers[0]
+    n_heads, n_keys = first.self_attention.n_heads, max(LEAST_KEYS, src_ids.size(1))
+    made: KeysAndValues = read(
+        src_ids,
+        embedding.weight,
+        positions(src_ids.size(1), embedding.weight),
+        [_weights_of(layer) for layer in layers],
+        [] if encoder.final_norm is None else norm_of(encoder.final_norm),
+        [_memory_weights_of(layer.cross_attention) for layer in decoder.stack()],
+        _bias_of(src_ids, mask, n_heads, n_keys, like=embedding.weight),
+        n_heads,
+        first.order == "pre",
+        first.feed_forward.activation,
+    )
+    return made
+
+
+def _bias_of(
+    src_ids: Tensor, mask: Tensor | None, n_heads: int, n_keys: int, *, like: Tensor
+) -> Tensor:
+    """What is added to the scores: 0, or -inf at padding and behind it: (B * H, 1, M)."""
+    n_sentences, length = src_ids.shape
+    bias = like.new_full((n_sentences, n_heads, 1, n_keys), -math.inf)
+    bias[..., :length] = 0.0
+    if mask is not None:
+        bias[..., :length].masked_fill_(~mask, -math.inf)
+    return bias.flatten(0, 1)
+
+
+def _weights_of(layer: EncoderLayer) -> list[Tensor]:
+    """The weights of a layer, in the order in which ``read_through`` meets them."""
+    return [
+        *norm_of(layer.self_attention_norm),
+        *linear_of(layer.self_attention.qkv),
+        *linear_of(layer.self_attention.out),
+        *norm_of(layer.feed_forward_norm),
+        *linear_of(layer.feed_forward.w1),
+        *linear_of(layer.feed_forward.w2),
+    ]
+
+
+def _memory_weights_of(attention: nn.Module | None) -> list[Tensor]:
+    """What makes keys and values of the memory in a decoder layer."""
+    if not isinstance(attention, MultiHeadAttention):
+        raise ValueError("a decoder-only layer has no cross-attention")
+    n = attention.widths[0]
+    return [attention.qkv.weight[n:], attention.qkv.bias[n:]]
+
+
+# --- what TorchScript goes through ---------------------------------------------------------------
+
+
+def read_through(
+    src_ids: Tensor,
+    embedding: Tensor,
+    positions: Tensor,
+    weights: list[list[Tensor]],
+    final_norm: list[Tensor],
+    memory_weights: list[list[Tensor]],
+    bias: Tensor,
+    n_heads: int,
+    is_pre: bool,
+    activation: str,
+) -> list[tuple[Tensor, Tensor]]:
+    """Embedding, all layers, and keys and values for the decoder: (B, S) -> (B, H, S, K) each."""
+    d_model, (n_sentences, length) = embedding.size(1), src_ids.shape
+    lacking = bias.size(2) - length
+    x = functional.embedding(src_ids, embedding) * math.sqrt(d_model) + positions
+    x = x.flatten(0, 1)  # (B * S, D)
+    for w in weights:
+        # self-attention
+        y = functional.layer_norm(x, [d_model], w[0], w[1]) if is_pre else x
+        y = functional.linear(y, w[2], w[3]).view(n_sentences, length, 3, n_heads, -1)
+        width = y.size(4)
+        y = y.permute(2, 0, 3, 1, 4).reshape(3, n_sentences * n_heads, length, width)
+        q, k, v = y[0], y[1], y[2]
+        if lacking > 0:
+            k, v = functional.pad(y[1:], [0, 0, 0, lacking]).unbind(0)
+        x = functional.linear(rows_of(attend(q, k, v, bias), n_heads), w[4], w[5]).add_(x)
+        x = x if is_pre else functional.layer_norm(x, [d_model], w[0], w[1])
+        # feed-forward
+        y = functional.layer_norm(x, [d_model], w[6], w[7]) if is_pre else x
+        y = activate(functional.linear(y, w[8], w[9]), activation)
+        x = functional.linear(y, w[10], w[11]).add_(x)
+        x = x if is_pre else functional.layer_norm(x, [d_model], w[6], w[7])
+    if len(final_norm) > 0:
+        x = functional.layer_norm(x, [d_model], final_norm[0], final_norm[1])
+    made: list[tuple[Tensor, Tensor]] = []
+    for w in memory_weights:
+        y = functional.linear(x, w[0], w[1]).view(n_sentences, length, 2, n_heads, -1)
+        y = y.permute(2, 0, 3, 1, 4).contiguous()  # (2, B, H, S, K)
+        made.append((y[0], y[1]))
+    return made
