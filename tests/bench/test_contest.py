@@ -1,9 +1,19 @@
 """Who took part, who could not and why, and what came of it: with clocks that are known."""
 
+from types import SimpleNamespace
+
 import pytest
 
 from dragoman.bench import contest
-from dragoman.bench.contest import CANNOT, NOT_INSTALLED, Outcome, describe, hold
+from dragoman.bench.contest import (
+    BRIEF,
+    CANNOT,
+    NOT_INSTALLED,
+    Guarded,
+    Outcome,
+    describe,
+    hold,
+)
 from dragoman.bench.ctranslate2 import CTranslate2
 from dragoman.bench.eole import Eole
 from dragoman.bench.ours import Dragoman
@@ -90,3 +100,9 @@ def test_a_result_that_is_none_has_its_note_alone():
 
 def test_an_engine_that_only_decodes_does_not_train():
     assert CTranslate2("int8").train_step(SHAPE, []) is None
+
+
+@pytest.mark.parametrize(("runs", "expected"), [([BRIEF / 2, 0.25], 0.25), ([BRIEF, 9.0], BRIEF)])
+def test_a_brief_run_is_done_once_more_as_it_began_cold(runs, expected):
+    worker = SimpleNamespace(run=iter(runs).__next__)
+    assert Guarded(worker).run() == expected
