@@ -3,7 +3,7 @@
 import pytest
 import torch
 
-from dragoman.decoding.beam_search import continue_best, rows_of
+from dragoman.decoding.beam_search import continue_best, parent_rows
 from dragoman.decoding.best_tokens import best_continuations, likeliest
 from dragoman.decoding.greedy import say
 from dragoman.model.log_sums import log_sums
@@ -11,7 +11,7 @@ from dragoman.model.scripted import compiled, in_one_call
 from dragoman.model.whole_encoder import read_through
 from dragoman.model.whole_step import step_through
 
-FUNCTIONS = [best_continuations, continue_best, likeliest, log_sums, rows_of, say]
+FUNCTIONS = [best_continuations, continue_best, likeliest, log_sums, parent_rows, say]
 
 
 @pytest.mark.parametrize("function", FUNCTIONS)

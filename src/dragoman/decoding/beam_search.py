@@ -239,13 +239,13 @@ def keep(state: BeamState, sentences: Tensor) -> BeamState:
 
 def reorder(cache: C, parents: Tensor) -> None:
     """Let the cache follow the beginnings to their new places: (B, N)."""
-    rows, is_new = rows_of(parents)
+    rows, is_new = parent_rows(parents)
     if is_new:
         cache.reorder(rows)
 
 
 @in_one_call
-def rows_of(parents: Tensor) -> tuple[Tensor, bool]:
+def parent_rows(parents: Tensor) -> tuple[Tensor, bool]:
     """The rows of these beginnings, (B, N) -> (R,), and whether any has a new place."""
     n_sentences, n_beams = parents.shape
     every = torch.arange(n_sentences * n_beams, device=parents.device)

@@ -140,8 +140,8 @@ class Transformer(nn.Module):
 
     def start(self, src_ids: Tensor, *, n_beams: int, capacity: int) -> DecoderCache:
         """Encode the sources, and make room for ``capacity`` target positions of each beam."""
-        mask: Tensor | None = padding_mask(src_ids, self.config.pad_id)
-        mask = None if mask is not None and bool(mask.all()) else mask
+        is_token = padding_mask(src_ids, self.config.pad_id)
+        mask = None if bool(is_token.all()) else is_token
         in_one_call = self._goes_in_one_call(mask, capacity=max(capacity, src_ids.size(1)))
         made = self._read_in_one_call(src_ids, mask) if in_one_call else None
         cache = self.decoder.start(

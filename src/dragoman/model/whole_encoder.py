@@ -19,8 +19,16 @@ from dragoman.model.decoder import Decoder
 from dragoman.model.embeddings import Embedding
 from dragoman.model.encoder import Encoder, EncoderLayer
 from dragoman.model.scripted import compiled
-from dragoman.model.short_attention import LEAST_KEYS, SHORT
-from dragoman.model.whole_step import activate, attend, linear_of, norm_of, rows_of
+from dragoman.model.short_attention import SHORT
+from dragoman.model.whole_step import (
+    attend,
+    bias_of_mask,
+    feed_forward,
+    lengthened_mask,
+    linear_of,
+    norm_of,
+    rows_of,
+)
 
 KeysAndValues = list[tuple[Tensor, Tensor]]
 
@@ -43,7 +51,8 @@ def read_in_one_call(
         return None
     layers = cast("list[EncoderLayer]", list(encoder.layers))
     first = layers[0]
-    n_heads, n_keys = first.self_attention.n_heads, max(LEAST_KEYS, src_ids.size(1))
+    n_heads = first.self_attention.n_heads
+    mask = lengthened_mask(mask, *src_ids.shape)
     made: KeysAndValues = read(
         src_ids,
         embedding.weight,
@@ -51,24 +60,12 @@ def read_in_one_call(
         [_weights_of(layer) for layer in layers],
         [] if encoder.final_norm is None else norm_of(encoder.final_norm),
         [_memory_weights_of(layer.cross_attention) for layer in decoder.stack()],
-        _bias_of(src_ids, mask, n_heads, n_keys, like=embedding.weight),
+        bias_of_mask(mask, n_heads, like=embedding.weight),
         n_heads,
         first.order == "pre",
         first.feed_forward.activation,
     )
     return made
-
-
-def _bias_of(
-    src_ids: Tensor, mask: Tensor | None, n_heads: int, n_keys: int, *, like: Tensor
-) -> Tensor:
-    """What is added to the scores: 0, or -inf at padding and behind it: (B * H, 1, M)."""
-    n_sentences, length = src_ids.shape
-    bias = like.new_full((n_sentences, n_heads, 1, n_keys), -math.inf)
-    bias[..., :length] = 0.0
-    if mask is not None:
-        bias[..., :length].masked_fill_(~mask, -math.inf)
-    return bias.flatten(0, 1)
 
 
 def _weights_of(layer: EncoderLayer) -> list[Tensor]:
@@ -108,7 +105,7 @@ def read_through(
 ) -> list[tuple[Tensor, Tensor]]:
     """Embedding, all layers, and keys and values for the decoder: (B, S) -> (B, H, S, K) each."""
     d_model, (n_sentences, length) = embedding.size(1), src_ids.shape
-    lacking = bias.size(2) - length
+    lacking = 16 - length  # LEAST_KEYS
     x = functional.embedding(src_ids, embedding) * math.sqrt(d_model) + positions
     x = x.flatten(0, 1)  # (B * S, D)
     for w in weights:
@@ -122,11 +119,7 @@ def read_through(
             k, v = functional.pad(y[1:], [0, 0, 0, lacking]).unbind(0)
         x = functional.linear(rows_of(attend(q, k, v, bias), n_heads), w[4], w[5]).add_(x)
         x = x if is_pre else functional.layer_norm(x, [d_model], w[0], w[1])
-        # feed-forward
-        y = functional.layer_norm(x, [d_model], w[6], w[7]) if is_pre else x
-        y = activate(functional.linear(y, w[8], w[9]), activation)
-        x = functional.linear(y, w[10], w[11]).add_(x)
-        x = x if is_pre else functional.layer_norm(x, [d_model], w[6], w[7])
+        x = feed_forward(x, w[6:], is_pre, activation)
     if len(final_norm) > 0:
         x = functional.layer_norm(x, [d_model], final_norm[0], final_norm[1])
     made: list[tuple[Tensor, Tensor]] = []

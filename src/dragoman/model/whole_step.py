@@ -97,12 +97,7 @@ class WholeStep:
         self._seen = cache.layers[0].keys
         self._kept = [_buffers_of(layer) for layer in cache.layers]
         mask = cache.memory_view.mask
-        if mask is None:
-            bias = self._embedding.new_zeros(1, 1, 1)
-        else:  # (B, 1, 1, S) -> (B * H, 1, S): 0, or -inf at padding
-            bias = self._embedding.new_zeros(mask.shape).masked_fill_(~mask, -math.inf)
-            bias = bias.expand(-1, self._n_heads, -1, -1).reshape(-1, 1, mask.size(3))
-        self._memory_bias = bias
+        self._memory_bias = bias_of_mask(mask, self._n_heads, like=self._embedding)
 
 
 def _buffers_of(layer: LayerCache) -> tuple[Tensor, Tensor, Tensor, Tensor]:
@@ -130,11 +125,27 @@ def _give_least_keys(cache: DecoderCache) -> None:
                 layer.memory_keys = functional.pad(layer.memory_keys, [0, 0, 0, lacking])
                 layer.memory_values = functional.pad(layer.memory_values, [0, 0, 0, lacking])
     if lacking > 0:
-        mask = cache.memory_view.mask
-        if mask is None:
-            n_sentences = cache.layers[0].keys.size(0)
-            mask = torch.ones(n_sentences, 1, 1, LEAST_KEYS - lacking, dtype=torch.bool)
-        cache.memory_view = View(mask=functional.pad(mask, [0, lacking]))
+        n_sentences = cache.layers[0].keys.size(0)
+        mask = lengthened_mask(cache.memory_view.mask, n_sentences, LEAST_KEYS - lacking)
+        cache.memory_view = View(mask=mask)
+
+
+def lengthened_mask(mask: Tensor | None, n_sentences: int, length: int) -> Tensor | None:
+    """The mask of sources, (B, 1, 1, S), where there are fewer than a fast softmax needs."""
+    lacking = LEAST_KEYS - length
+    if lacking <= 0:
+        return mask
+    if mask is None:
+        mask = torch.ones(n_sentences, 1, 1, length, dtype=torch.bool)
+    return functional.pad(mask, [0, lacking])
+
+
+def bias_of_mask(mask: Tensor | None, n_heads: int, *, like: Tensor) -> Tensor:
+    """What is added to scores: 0, or -inf where there is nothing: (B, 1, 1, S) -> (B * H, 1, S)."""
+    if mask is None:
+        return like.new_zeros(1, 1, 1)
+    bias = like.new_zeros(mask.shape).masked_fill_(~mask, -math.inf)
+    return bias.expand(-1, n_heads, -1, -1).reshape(-1, 1, mask.size(3))
 
 
 def _scripted() -> Callable[..., Tensor] | None:
@@ -213,11 +224,7 @@ def step_through(
         y = rows_of(attend(q, memory_keys, memory_values, memory_bias), n_heads)
         x = functional.linear(y, w[10], w[11]).add_(x)
         x = x if is_pre else functional.layer_norm(x, [d_model], w[6], w[7])
-        # feed-forward
-        y = functional.layer_norm(x, [d_model], w[12], w[13]) if is_pre else x
-        y = activate(functional.linear(y, w[14], w[15]), activation)
-        x = functional.linear(y, w[16], w[17]).add_(x)
-        x = x if is_pre else functional.layer_norm(x, [d_model], w[12], w[13])
+        x = feed_forward(x, w[12:], is_pre, activation)
     if len(final_norm) > 0:
         x = functional.layer_norm(x, [d_model], final_norm[0], final_norm[1])
     return x
@@ -255,6 +262,14 @@ def rows_of(x: Tensor, n_heads: int) -> Tensor:
     """The heads side by side: (B * H, N, K) -> (R, H * K)."""
     n_beams, width = x.size(1), x.size(2)
     return x.view(-1, n_heads, n_beams, width).transpose(1, 2).reshape(-1, n_heads * width)
+
+
+def feed_forward(x: Tensor, w: list[Tensor], is_pre: bool, activation: str) -> Tensor:
+    """The feed-forward network inside its residual, by norm and maps in this order: (R, D)."""
+    y = functional.layer_norm(x, [x.size(1)], w[0], w[1]) if is_pre else x
+    y = activate(functional.linear(y, w[2], w[3]), activation)
+    y = functional.linear(y, w[4], w[5]).add_(x)
+    return y if is_pre else functional.layer_norm(y, [x.size(1)], w[0], w[1])
 
 
 def activate(inner: Tensor, activation: str) -> Tensor:
