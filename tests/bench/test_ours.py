@@ -22,7 +22,7 @@ def model():
 
 @pytest.mark.parametrize("n_tokens", [1, 2, 15, 16, 17, 20, 50])
 def test_every_sentence_gets_all_its_tokens(model, n_tokens):
-    forced = Forced(model, n_tokens)
+    forced = Forced(model, model.config.vocab_size, n_tokens)
     options = {"max_extra": n_tokens, "max_len": n_tokens}
     assert [h.n_tokens for h in greedy_search(forced, SOURCES, **options)] == [n_tokens] * 2
     found = beam_search(forced, SOURCES, beam_size=3, **options)
@@ -35,7 +35,7 @@ def test_without_force_the_same_model_ends_before(model):
 
 
 def test_the_scores_of_what_was_said_are_finite(model):
-    found = greedy_search(Forced(model, 20), SOURCES, max_extra=20, max_len=20)
+    found = greedy_search(Forced(model, model.config.vocab_size, 20), SOURCES, max_extra=20, max_len=20)
     assert all(h.log_prob > -1e5 for h in found)
 
 

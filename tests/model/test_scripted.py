@@ -4,14 +4,20 @@ import pytest
 import torch
 
 from dragoman.decoding.beam_search import continue_best, parent_rows
-from dragoman.decoding.best_tokens import best_continuations, likeliest
-from dragoman.decoding.greedy import say
+from dragoman.decoding.best_tokens import compare_all, compare_blocks, find_likeliest
 from dragoman.model.log_sums import log_sums
 from dragoman.model.scripted import compiled, in_one_call
 from dragoman.model.whole_encoder import read_through
 from dragoman.model.whole_step import step_through
 
-FUNCTIONS = [best_continuations, continue_best, likeliest, log_sums, parent_rows, say]
+FUNCTIONS = [
+    compare_all,
+    compare_blocks,
+    continue_best,
+    find_likeliest,
+    log_sums,
+    parent_rows,
+]
 
 
 @pytest.mark.parametrize("function", FUNCTIONS)
@@ -34,4 +40,4 @@ def test_what_cannot_be_compiled_runs_as_it_is_written():
 
 def test_options_may_be_named():
     logits = torch.randn(4, 1000, generator=torch.Generator().manual_seed(1))
-    assert torch.equal(likeliest(logits, block=32), logits.argmax(-1))
+    assert torch.allclose(log_sums(logits, cached=2000), logits.logsumexp(-1))

@@ -83,6 +83,7 @@ class CTranslate2:
                 "max_decoding_length": max_tokens,
                 "min_decoding_length": max_tokens if is_forced else 0,
                 "length_penalty": 0.0,
+                "return_scores": True,  # as ours; greedily it would not sum them up else
             }
             if not chosen:
                 chosen.append(self._faster(folder, lambda each: translate(each, batches, options)))

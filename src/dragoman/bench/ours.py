@@ -86,7 +86,9 @@ class Dragoman:
             batches: Sequence[Tensor], *, beam: int, max_tokens: int, is_forced: bool
         ) -> list[list[int]]:
             settings = SearchSettings(beam, 1, 0.0, max_extra=max_tokens, max_len=max_tokens)
-            scorer: Scorer[Any] = Forced(model, max_tokens) if is_forced else model
+            scorer: Scorer[Any] = (
+                Forced(model, shape.vocab_size, max_tokens) if is_forced else model
+            )
 
             def search(src_ids: Tensor) -> list[list[Hypothesis]]:
                 return settings.search(scorer, src_ids, prefixes=None, keys=[])
@@ -111,25 +113,26 @@ class Forced(Generic[C]):
     >>> from dragoman.config import ModelConfig
     >>> from dragoman.decoding.greedy import greedy_search
     >>> config = ModelConfig(d_model=8, n_heads=2, n_layers=1, d_ff=16, vocab_size=11)
-    >>> scorer = Forced(Transformer(config).eval(), n_tokens=30)
+    >>> scorer = Forced(Transformer(config).eval(), size=11, n_tokens=30)
     >>> greedy_search(scorer, torch.tensor([[5, 6, 2]]), max_len=30)[0].n_tokens
     30
     """
 
     scorer: Scorer[C]
+    size: int  # V
     n_tokens: int  # EOS counted
 
     def start(self, src_ids: Tensor, *, n_beams: int, capacity: int) -> ForcedCache[C]:
         """Read the sources (B, S)."""
-        return ForcedCache(self.scorer.start(src_ids, n_beams=n_beams, capacity=capacity))
+        inner = self.scorer.start(src_ids, n_beams=n_beams, capacity=capacity)
+        return ForcedCache(inner, torch.tensor([EOS_ID, self.size - 2, self.size - 1]))
 
     def step(self, ids: Tensor, cache: ForcedCache[C]) -> Tensor:
         """The logits after one more token, of which EOS is no choice: (R,) -> (R, V)."""
         logits = self.scorer.step(ids, cache.inner)
         cache.n_said += 1
         if cache.n_said < self.n_tokens:
-            logits[:, EOS_ID] = -torch.inf
-            logits[:, -2:] = -torch.inf
+            logits.index_fill_(1, cache.banned, -torch.inf)
             if is_time_to_look(cache.n_said):
                 logits[:, -1 - cache.n_said // LOOK_EVERY % 2] = CERTAIN
         return logits
@@ -140,6 +143,7 @@ class ForcedCache(Generic[C]):
     """What the scorer remembers, and how many tokens each hypothesis has said."""
 
     inner: C
+    banned: Tensor  # (3,) EOS, and the two tokens that are said in turn
     n_said: int = 0
 
     def reorder(self, rows: Tensor) -> None:

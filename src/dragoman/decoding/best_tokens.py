@@ -4,45 +4,47 @@ A block of the vocabulary cannot hold one of the best k continuations unless its
 among the best k blocks. So the best of each block is found first, which is one fast pass, and only
 the tokens of k blocks are compared with each other.
 
-Letters: B sentences, N beams, R = B * N rows, V vocabulary, G blocks of a row.
+Letters: B sentences, N beams, R = B * N rows, V vocabulary, G blocks of a row, W tokens of a
+block, k blocks chosen.
 """
 
 from __future__ import annotations
 
+from functools import cache
+
 import torch
 from torch import Tensor
+from torch.nn import functional
 
 from dragoman.model.scripted import in_one_call
 
-BLOCK = 64  # vocabularies of up to four blocks are sorted as they are
+SMALL = 256  # vocabularies up to this size are looked through as they are
+FEW = 4  # so many rows are, too, where only the best is looked for
 
 
-@in_one_call
-def likeliest(logits: Tensor, block: int = BLOCK) -> Tensor:
-    """The best token of each row, the first of equals, as ``argmax`` has it: (R, V) -> (R,).
+def likeliest(logits: Tensor) -> tuple[Tensor, Tensor]:
+    """The best token of each row, the first of equals, and its logit: (R, V) -> (R,), (R,).
 
-    >>> likeliest(torch.arange(600.0).view(2, 300)).tolist()
+    >>> likeliest(torch.arange(600.0).view(2, 300))[0].tolist()
     [299, 299]
     """
-    n_rows, size = logits.shape
-    if size <= 4 * block:
-        return logits.argmax(-1)
-    n_blocks = size // block
-    whole = logits[:, : n_blocks * block].view(n_rows, n_blocks, block)
-    best = whole.amax(-1)  # (R, G)
-    chosen = best.argmax(-1, keepdim=True)  # (R, 1)
-    inside = whole.gather(1, chosen[:, :, None].expand(-1, 1, block)).squeeze(1).argmax(-1)
-    found = chosen.squeeze(1) * block + inside
-    if n_blocks * block == size:
-        return found
-    rest = logits[:, n_blocks * block :]  # what the last block would hold
-    value, place = rest.max(-1)
-    return torch.where(value > best.gather(1, chosen).squeeze(1), n_blocks * block + place, found)
+    if logits.size(0) <= FEW or logits.size(1) <= SMALL:
+        best, ids = logits.max(-1)
+        return ids, best
+    return find_likeliest(_in_blocks(logits))
 
 
 @in_one_call
+def find_likeliest(blocks: Tensor) -> tuple[Tensor, Tensor]:
+    """The same of a vocabulary in blocks: (R, G, W) -> (R,), (R,)."""
+    _, chosen = blocks.amax(-1).max(-1)  # (R,)
+    places = chosen[:, None, None].expand(-1, 1, blocks.size(2))
+    best, inside = blocks.gather(1, places).squeeze(1).max(-1)
+    return torch.add(inside, chosen, alpha=blocks.size(2)), best
+
+
 def best_continuations(
-    log_probs: Tensor, so_far: Tensor, n_best: int, block: int = BLOCK
+    log_probs: Tensor, so_far: Tensor, n_best: int
 ) -> tuple[Tensor, Tensor, Tensor]:
     """Log-probabilities, beams and tokens of the best: (R, V), (B, N) -> three times (B, n_best).
 
@@ -55,41 +57,52 @@ def best_continuations(
     >>> beams.tolist(), tokens.tolist()
     ([[1, 0]], [[2, 0]])
     """
-    n_sentences, n_beams = so_far.shape
-    size = log_probs.size(1)
-    if size <= 4 * block:
-        totals = log_probs.view(n_sentences, n_beams, size) + so_far[:, :, None]
-        values, places = totals.flatten(1).topk(min(n_best, n_beams * size), dim=-1)
-        return values, places // size, places % size
-    candidates, beams, tokens = find_candidates(log_probs, so_far, n_best, block)
-    values, places = candidates.topk(min(n_best, candidates.size(1)), dim=-1)
-    return values, beams.gather(1, places), tokens.gather(1, places)
+    if log_probs.size(1) <= SMALL:
+        return compare_all(log_probs, so_far, n_best)
+    values, beams, tokens = compare_blocks(_in_blocks(log_probs), so_far, n_best)
+    # Where fewer than n_best are possible at all, a token that is none may have been added.
+    return values, beams, tokens.clamp_(max=log_probs.size(1) - 1)
 
 
-def find_candidates(
-    log_probs: Tensor, so_far: Tensor, n_best: int, block: int
-) -> tuple[Tensor, Tensor, Tensor]:
-    """Continuations among which the best are: log-probabilities, beams, tokens: (B, C) each."""
+@in_one_call
+def compare_all(log_probs: Tensor, so_far: Tensor, n_best: int) -> tuple[Tensor, Tensor, Tensor]:
+    """The best of all continuations: (R, V), (B, N) -> three times (B, n_best)."""
+    (n_sentences, n_beams), size = so_far.shape, log_probs.size(1)
+    totals = log_probs.view(n_sentences, n_beams, size) + so_far[:, :, None]
+    values, places = totals.flatten(1).topk(min(n_best, n_beams * size), dim=-1)
+    return values, places // size, places % size
+
+
+@in_one_call
+def compare_blocks(blocks: Tensor, so_far: Tensor, n_best: int) -> tuple[Tensor, Tensor, Tensor]:
+    """The same of a vocabulary in blocks: (R, G, W), (B, N) -> three times (B, n_best)."""
     n_sentences, n_beams = so_far.shape
-    n_blocks, size = log_probs.size(1) // block, log_probs.size(1)
-    n_whole = n_blocks * block
-    blocks = log_probs[:, :n_whole].view(-1, n_blocks, block)  # (R, G, 64)
+    _, n_blocks, width = blocks.shape
     best = blocks.amax(-1).view(n_sentences, n_beams, n_blocks) + so_far[:, :, None]
     _, chosen = best.flatten(1).topk(min(n_best, n_beams * n_blocks), dim=-1)  # (B, k)
-    beams, numbers = chosen // n_blocks, chosen % n_blocks
-    rows = beams + n_beams * torch.arange(n_sentences, device=beams.device)[:, None]
-    inside = torch.arange(block, device=beams.device)
-    values = blocks[rows, numbers] + so_far.gather(1, beams)[:, :, None]  # (B, k, 64)
-    tokens = numbers[:, :, None] * block + inside
-    beams = beams[:, :, None].expand_as(tokens)
-    if n_whole == size:
-        return values.flatten(1), beams.flatten(1), tokens.flatten(1)
-    # What the last block would hold is always compared.
-    rest = log_probs[:, n_whole:].view(n_sentences, n_beams, -1) + so_far[:, :, None]
-    last = torch.arange(n_whole, size, device=beams.device).expand_as(rest)
-    beam = torch.arange(n_beams, device=beams.device)[None, :, None].expand_as(rest)
-    return (
-        torch.cat([values.flatten(1), rest.flatten(1)], dim=1),
-        torch.cat([beams.flatten(1), beam.flatten(1)], dim=1),
-        torch.cat([tokens.flatten(1), last.flatten(1)], dim=1),
-    )
+    n_chosen = chosen.size(1)
+    first = torch.arange(n_sentences, device=chosen.device)[:, None] * (n_beams * n_blocks)
+    values = blocks.view(-1, width).index_select(0, (chosen + first).view(-1))
+    beams = chosen // n_blocks  # (B, k)
+    values = values.view(n_sentences, n_chosen, width) + so_far.gather(1, beams)[:, :, None]
+    values = values.flatten(1)
+    found, places = values.topk(min(n_best, values.size(1)), dim=-1)  # (B, n_best)
+    chosen = chosen.gather(1, places // width)
+    return found, chosen // n_blocks, chosen % n_blocks * width + places % width
+
+
+def _in_blocks(scores: Tensor) -> Tensor:
+    """The vocabulary cut into equal blocks: (R, V) -> (R, G, W)."""
+    n_rows, size = scores.shape
+    width = _width(size)
+    if size % width:
+        scores = functional.pad(scores, [0, width - size % width], value=-torch.inf)
+    return scores.view(n_rows, -1, width)
+
+
+@cache
+def _width(size: int) -> int:
+    """How wide a block is: about 64, and where one can be, a divisor of the vocabulary."""
+    whole = [width for width in range(32, 161, 8) if size % width == 0]
+    # A processor takes 16 numbers at a time.
+    return min(whole, key=lambda width: (width % 16, abs(width - 64)), default=64)

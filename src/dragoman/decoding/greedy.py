@@ -5,8 +5,9 @@ Letters: B sentences, S source length, N walks of a sentence, R = B * N rows, V 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
 
 import torch
 from torch import Tensor
@@ -19,11 +20,10 @@ from dragoman.decoding.repetition import goes_in_circles, is_time_to_look
 from dragoman.decoding.rules import Rules, make_rules
 from dragoman.decoding.scorer import C, Scorer
 from dragoman.model.log_sums import log_sums
-from dragoman.model.scripted import in_one_call
 from dragoman.tokenize.vocabulary import BOS_ID, EOS_ID
 
-Choose = Callable[[Tensor, Tensor, int], Tensor]
-"""Picks the next token: logits (R, V), numbers of the walks (R,), position -> (R,)."""
+Choose = Callable[["Options"], tuple[Tensor, Tensor]]
+"""Picks the next token of every row, and says its logit: (R,), (R,)."""
 
 
 def greedy(scorer: Scorer[C], src_ids: Tensor, *, max_extra: int = 50) -> list[list[int]]:
@@ -56,42 +56,49 @@ def greedy_search(
     return [hypotheses[0] for hypotheses in found]
 
 
-def _likeliest(logits: Tensor, walks: Tensor, position: int) -> Tensor:
-    return likeliest(logits)
+def _likeliest(options: Options) -> tuple[Tensor, Tensor]:
+    if options.rules.are_open(options.position, options.in_circles):
+        # The model hardly ever wants what nobody may say: look first, and forbid it then.
+        ids, logits = likeliest(options.logits)
+        if min(ids.tolist()) > BOS_ID:
+            return ids, logits
+    return likeliest(options.allowed())
 
 
 @dataclass(frozen=True)
-class _Walks:
-    """Rows, and what each has said so far."""
+class Options:
+    """What rows may say next."""
 
-    numbers: Tensor  # (R,) which walks these are, sentence by sentence
-    said: Tensor  # (R, T) tokens so far; of one that has ended, those behind EOS mean nothing
-    log_probs: Tensor  # (R,)
-    circled: Tensor  # (R,) those that ended because they went in circles
-    done: Tensor  # (R,) those that have ended and wait for others to leave with them
+    logits: Tensor  # (R, V) the model's own
+    position: int
+    numbers: Tensor  # (R,) which walks these are
     rules: Rules
+    in_circles: Tensor | None  # (R,) those that have to end; None: nobody has
 
-    @staticmethod
-    def begin(n_rows: int, rules: Rules) -> _Walks:
-        """Nothing said yet."""
-        numbers = torch.arange(n_rows, device=rules.limits.device)
-        said = numbers.new_full((n_rows, int(rules.limits.max())), EOS_ID)
-        no = torch.zeros_like(numbers, dtype=torch.bool)
-        # Sums in float64, so that a long sentence is worth the same however it was added up.
-        return _Walks(numbers, said, no.double(), no, no.clone(), rules)
+    def allowed(self) -> Tensor:
+        """The logits, in place, with -inf for what may not be said: (R, V)."""
+        return self.rules.apply(self.logits, self.position, self.in_circles)
 
-    def of(self, sentences: Tensor, n_each: int) -> _Walks:
-        """The rows of these sentences alone."""
-        inside = torch.arange(n_each, device=sentences.device)
-        rows = (sentences[:, None] * n_each + inside).flatten()
-        return _Walks(
-            self.numbers[rows],
-            self.said[rows],
-            self.log_probs[rows],
-            self.circled[rows],
-            self.done[rows],
-            self.rules.keep(sentences),
-        )
+
+@dataclass
+class _Walk:
+    """A translation on its way."""
+
+    number: int
+    ids: list[int] = field(default_factory=list)  # at last EOS
+    log_prob: float = 0.0
+    was_circling: bool = False
+
+    @property
+    def is_done(self) -> bool:
+        return bool(self.ids) and self.ids[-1] == EOS_ID
+
+    def say(self, token: int, log_prob: float, *, is_circling: bool) -> None:
+        """One token more; nothing where it has ended and waits for others to leave with it."""
+        if not self.is_done:
+            self.ids.append(token)
+            self.log_prob += log_prob
+            self.was_circling = is_circling
 
 
 @torch.inference_mode()
@@ -104,68 +111,67 @@ def walk(
     alpha: float,
     n_each: int = 1,
 ) -> list[list[Hypothesis]]:
-    """``n_each`` translations of each source, in the order of their numbers: (B, S) -> B lists."""
-    n_rows = src_ids.size(0) * n_each
-    cache = scorer.start(src_ids, n_beams=n_each, capacity=int(rules.limits.max()))
-    walks, gone = _Walks.begin(n_rows, rules), []
-    ids, in_circles = torch.full_like(walks.numbers, BOS_ID), None
-    for position in range(walks.said.size(1)):
+    """``n_each`` translations of each source, in the order of their numbers: (B, S) -> B lists.
+
+    What was said is kept in lists, not in tensors: the few operations on a handful of numbers that
+    it would take cost more than those that go through the vocabulary.
+    """
+    limits, device = rules.limits.tolist(), src_ids.device
+    cache = scorer.start(src_ids, n_beams=n_each, capacity=max(limits))
+    every = [_Walk(number) for number in range(len(limits) * n_each)]
+    here, numbers, in_circles = every, torch.arange(len(every), device=device), None
+    ids = torch.full_like(numbers, BOS_ID)
+    for position in range(max(limits)):
         logits = scorer.step(ids, cache)  # (R, V)
         sums = log_sums(logits)  # (R,)
-        ids = choose(walks.rules.apply(logits, position, in_circles), walks.numbers, position)
-        if in_circles is not None:
-            walks.circled.logical_or_(in_circles & ~walks.done)
-        over = say(ids, logits, sums, walks.said, walks.log_probs, walks.done, position, n_each)
-        n_over = int(over.sum())
-        if n_over == over.numel():
+        ids, chosen = choose(Options(logits, position, numbers, rules, in_circles))
+        _say(here, ids, chosen, sums, in_circles)
+        waits = [
+            all(each.is_done for each in here[i : i + n_each]) for i in range(0, len(here), n_each)
+        ]
+        if all(waits):
             break
-        if n_over >= SHRINK_FROM * over.numel():
-            gone.append(walks.of(over.nonzero().squeeze(1), n_each))
-            kept = (~over).nonzero().squeeze(1)
-            cache.keep(kept)
-            ids = ids.view(-1, n_each)[kept].flatten()
-            walks = walks.of(kept, n_each)
+        if sum(waits) >= SHRINK_FROM * len(waits):
+            kept = [i for i, is_over in enumerate(waits) if not is_over]
+            here = [each for i in kept for each in here[i * n_each : (i + 1) * n_each]]
+            numbers = torch.tensor([each.number for each in here], device=device)
+            sentences = torch.tensor(kept, device=device)
+            cache.keep(sentences)
+            rules = rules.keep(sentences)
+            ids = ids.view(-1, n_each)[sentences].flatten()
         in_circles = None
         if is_time_to_look(position + 1):
-            src_lengths = walks.rules.src_lengths.repeat_interleave(n_each)
-            in_circles = goes_in_circles(walks.said[:, : position + 1], src_lengths)
-    found = dict(pair for part in (*gone, walks) for pair in _hypotheses(part, n_each, alpha))
-    return [[found[n] for n in range(i, i + n_each)] for i in range(0, n_rows, n_each)]
+            said = torch.tensor([_padded(each.ids, position + 1) for each in here], device=device)
+            in_circles = goes_in_circles(said, rules.src_lengths.repeat_interleave(n_each))
+    found = [_hypothesis(each, limits[each.number // n_each], alpha) for each in every]
+    return [found[i : i + n_each] for i in range(0, len(found), n_each)]
 
 
-@in_one_call
-def say(
-    ids: Tensor,
-    logits: Tensor,
-    sums: Tensor,
-    said: Tensor,
-    log_probs: Tensor,
-    done: Tensor,
-    position: int,
-    n_each: int,
-    eos_id: int = EOS_ID,
-) -> Tensor:
-    """Write down one more token of each row, (R,), and what it is worth; who is over: (B,)."""
-    gained = logits.gather(1, ids[:, None]).squeeze(1).double() - sums
-    said.select(1, position).copy_(ids)
-    log_probs.add_(gained.masked_fill_(done, 0.0))
-    done.logical_or_(ids == eos_id)
-    return done.view(-1, n_each).all(1)
+def _say(
+    walks: Sequence[_Walk], ids: Tensor, logits: Tensor, sums: Tensor, in_circles: Tensor | None
+) -> None:
+    """Write down one more token of each row, and what it is worth: (R,) each."""
+    # Added up as Python's numbers, in float64, so that a long sentence is worth the same however.
+    columns = ids.tolist(), logits.tolist(), sums.tolist()
+    circling = [False] * len(walks) if in_circles is None else in_circles.tolist()
+    for each, token, logit, total, is_circling in zip(walks, *columns, circling, strict=True):
+        each.say(token, logit - total, is_circling=is_circling)
 
 
-def _hypotheses(walks: _Walks, n_each: int, alpha: float) -> Iterator[tuple[int, Hypothesis]]:
-    """The number of each walk, with what it has said and what that is worth."""
-    if not bool(torch.isfinite(walks.log_probs).all()):
+def _padded(ids: list[int], length: int) -> list[int]:
+    """As many; what stands behind the end means nothing."""
+    return ids + [EOS_ID] * (length - len(ids))
+
+
+def _hypothesis(walk: _Walk, limit: int, alpha: float) -> Hypothesis:
+    """What a walk has said and what that is worth."""
+    if not math.isfinite(walk.log_prob):
         raise no_usable_probabilities()
-    limits = walks.rules.limits.repeat_interleave(n_each)
-    columns = (walks.numbers, walks.said, walks.log_probs, walks.circled, limits)
-    rows = zip(*(column.tolist() for column in columns), strict=True)
-    for number, ids, log_prob, was_circling, limit in rows:
-        length = ids.index(EOS_ID) + 1
-        ending: Ending = "eos"
-        if was_circling:
-            ending = "repetition"
-        elif length >= limit:
-            ending = "limit"
-        score = log_prob / length_penalty(float(length), alpha)
-        yield number, Hypothesis(tuple(ids[: length - 1]), log_prob, score, ending)
+    length = len(walk.ids)
+    ending: Ending = "eos"
+    if walk.was_circling:
+        ending = "repetition"
+    elif length >= limit:
+        ending = "limit"
+    score = walk.log_prob / length_penalty(float(length), alpha)
+    return Hypothesis(tuple(walk.ids[:-1]), walk.log_prob, score, ending)

@@ -42,14 +42,18 @@ class Rules:
         first_end = int(limits.min()) if limits.numel() else 0
         return Rules(limits, self.src_lengths[sentences], self.forced[sentences], first_end)
 
+    def are_open(self, position: int, in_circles: Tensor | None) -> bool:
+        """Whether every row may say at this position what it will, except PAD and BOS."""
+        has_forced = position < self.forced.size(1)
+        return in_circles is None and not has_forced and position + 1 < self.first_end
+
     def apply(self, logits: Tensor, position: int, in_circles: Tensor | None) -> Tensor:
         """Make what may not follow at this position impossible, in place: (R, V) -> (R, V).
 
         ``in_circles`` marks rows that have to end, (R,); None: no row does.
         """
-        logits[:, PAD_ID : BOS_ID + 1] = -torch.inf  # neighbours
-        has_forced = position < self.forced.size(1)
-        if in_circles is None and not has_forced and position + 1 < self.first_end:
+        logits.narrow(1, PAD_ID, BOS_ID + 1 - PAD_ID).fill_(-torch.inf)  # neighbours
+        if self.are_open(position, in_circles):
             return logits
         at_end = self.limits <= position + 1  # (B,)
         n_beams = logits.size(0) // at_end.size(0)
@@ -57,7 +61,7 @@ class Rules:
         tokens = torch.full_like(bound, EOS_ID, dtype=torch.long)  # (R,) which it is
         if in_circles is not None:
             bound = bound | in_circles
-        if has_forced:
+        if position < self.forced.size(1):
             forced = self.forced[:, position].repeat_interleave(n_beams)
             bound = bound | (forced != _FREE)
             tokens = torch.where(forced != _FREE, forced, tokens)

@@ -16,7 +16,7 @@ import torch
 from torch import Tensor
 
 from dragoman.config_checks import Faults
-from dragoman.decoding.greedy import walk
+from dragoman.decoding.greedy import Options, walk
 from dragoman.decoding.hypothesis import Hypothesis
 from dragoman.decoding.rules import make_rules
 from dragoman.decoding.scorer import C, Scorer
@@ -75,8 +75,10 @@ def sample(
         table[row, : len(lot)] = torch.from_numpy(lot)
     table = table.to(src_ids.device)
 
-    def choose(logits: Tensor, walks: Tensor, position: int) -> Tensor:
-        return draw_tokens(logits, table[walks, position], sampling)
+    def choose(options: Options) -> tuple[Tensor, Tensor]:
+        logits, lots = options.allowed(), table[options.numbers, options.position]
+        ids = draw_tokens(logits, lots, sampling)
+        return ids, logits.gather(1, ids[:, None]).squeeze(1)
 
     return walk(scorer, src_ids, choose, rules=rules, alpha=alpha, n_each=n_each)
 

@@ -27,10 +27,17 @@ def log_sums(logits: Tensor, cached: int = CACHED) -> Tensor:
     if logits.dtype != torch.float64:
         logits = logits.float()
     n_rows = logits.size(0)
-    if logits.device.type == "cpu":
-        n_rows = max(1, min(n_rows, cached // logits.size(1)))
-    sums = torch.cat([part.exp().sum(-1) for part in torch.split(logits, max(1, n_rows))])
-    return repaired(sums.log(), logits, (sums > 1e-30) & (sums < 1e30))
+    if n_rows * logits.size(1) <= cached or logits.device.type != "cpu":
+        sums = logits.exp().sum(-1)
+    else:
+        parts = torch.split(logits, max(1, cached // logits.size(1)))
+        sums = torch.cat([part.exp().sum(-1) for part in parts])
+    sums = sums.log_()
+    if n_rows > 0:
+        least, most = sums.aminmax()
+        if not (float(least) > -69.0 and float(most) < 69.0):  # 1e-30, 1e30; or not a number
+            return repaired(sums, logits, (sums > -69.0) & (sums < 69.0))
+    return sums
 
 
 def log_sums_of(logits: Tensor, probs: Tensor) -> Tensor:

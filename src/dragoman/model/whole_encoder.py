@@ -11,6 +11,7 @@ from __future__ import annotations
 import math
 from typing import cast
 
+import torch
 from torch import Tensor, nn
 from torch.nn import functional
 
@@ -85,7 +86,7 @@ def _memory_weights_of(attention: nn.Module | None) -> list[Tensor]:
     if not isinstance(attention, MultiHeadAttention):
         raise ValueError("a decoder-only layer has no cross-attention")
     n = attention.widths[0]
-    return [attention.qkv.weight[n:], attention.qkv.bias[n:]]
+    return [attention.qkv.weight[n:].t(), attention.qkv.bias[n:]]
 
 
 # --- what TorchScript goes through ---------------------------------------------------------------
@@ -106,25 +107,25 @@ def read_through(
     """Embedding, all layers, and keys and values for the decoder: (B, S) -> (B, H, S, K) each."""
     d_model, (n_sentences, length) = embedding.size(1), src_ids.shape
     lacking = 16 - length  # LEAST_KEYS
-    x = functional.embedding(src_ids, embedding) * math.sqrt(d_model) + positions
+    x = torch.add(positions, functional.embedding(src_ids, embedding), alpha=math.sqrt(d_model))
     x = x.flatten(0, 1)  # (B * S, D)
     for w in weights:
         # self-attention
         y = functional.layer_norm(x, [d_model], w[0], w[1]) if is_pre else x
-        y = functional.linear(y, w[2], w[3]).view(n_sentences, length, 3, n_heads, -1)
+        y = torch.addmm(w[3], y, w[2]).view(n_sentences, length, 3, n_heads, -1)
         width = y.size(4)
         y = y.permute(2, 0, 3, 1, 4).reshape(3, n_sentences * n_heads, length, width)
         q, k, v = y[0], y[1], y[2]
         if lacking > 0:
             k, v = functional.pad(y[1:], [0, 0, 0, lacking]).unbind(0)
-        x = functional.linear(rows_of(attend(q, k, v, bias), n_heads), w[4], w[5]).add_(x)
+        x = x.addmm_(rows_of(attend(q, k, v, bias), n_heads), w[4]).add_(w[5])
         x = x if is_pre else functional.layer_norm(x, [d_model], w[0], w[1])
         x = feed_forward(x, w[6:], is_pre, activation)
     if len(final_norm) > 0:
         x = functional.layer_norm(x, [d_model], final_norm[0], final_norm[1])
     made: list[tuple[Tensor, Tensor]] = []
     for w in memory_weights:
-        y = functional.linear(x, w[0], w[1]).view(n_sentences, length, 2, n_heads, -1)
+        y = torch.addmm(w[1], x, w[0]).view(n_sentences, length, 2, n_heads, -1)
         y = y.permute(2, 0, 3, 1, 4).contiguous()  # (2, B, H, S, K)
         made.append((y[0], y[1]))
     return made

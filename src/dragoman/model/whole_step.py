@@ -158,10 +158,10 @@ def norm_of(norm: nn.LayerNorm) -> list[Tensor]:
 
 
 def linear_of(linear: nn.Linear, n_out: int | None = None) -> list[Tensor]:
-    """The matrix and the bias of a linear map, or of its first ``n_out`` outputs."""
+    """The matrix, (in, out), and the bias of a linear map, or of its first ``n_out`` outputs."""
     if n_out is None:
-        return [linear.weight, linear.bias]
-    return [linear.weight[:n_out], linear.bias[:n_out]]
+        return [linear.weight.t(), linear.bias]
+    return [linear.weight[:n_out].t(), linear.bias[:n_out]]
 
 
 def _weights_of(layer: DecoderLayer) -> list[Tensor]:
@@ -205,24 +205,26 @@ def step_through(
     before, written = length * n_beams, (length + 1) * n_beams
     n_entries = min(max(written, 16), kept[0][0].size(1))  # LEAST_KEYS
     bias = bias_of_entries(ancestors, written, n_entries, n_heads, embedding)
-    x = functional.embedding(ids, embedding) * math.sqrt(d_model) + position
+    x = torch.add(position, functional.embedding(ids, embedding), alpha=math.sqrt(d_model))
     for w, (keys, values, memory_keys, memory_values) in zip(weights, kept):  # noqa: B905
+        width = keys.size(2)
         # masked self-attention
         y = functional.layer_norm(x, [d_model], w[0], w[1]) if is_pre else x
-        y = functional.linear(y, w[2], w[3]).view(-1, n_beams, 3, n_heads, keys.size(2))
-        q, k, v = y.permute(2, 0, 3, 1, 4).reshape(3, -1, n_beams, keys.size(2)).unbind(0)
-        keys.narrow(1, before, n_beams).copy_(k)
-        values.narrow(1, before, n_beams).copy_(v)
+        y = torch.addmm(w[3], y, w[2]).view(-1, n_beams, 3, n_heads, width)
+        y = y.permute(2, 0, 3, 1, 4)  # (3, B, H, N, K)
+        q = y[0].reshape(-1, n_beams, width)
+        keys.narrow(1, before, n_beams).view_as(y[1]).copy_(y[1])
+        values.narrow(1, before, n_beams).view_as(y[2]).copy_(y[2])
         keys, values = keys.narrow(1, 0, n_entries), values.narrow(1, 0, n_entries)
         y = rows_of(attend(q, keys, values, bias), n_heads)
-        x = functional.linear(y, w[4], w[5]).add_(x)
+        x = x.addmm_(y, w[4]).add_(w[5])
         x = x if is_pre else functional.layer_norm(x, [d_model], w[0], w[1])
         # attention to the memory
         y = functional.layer_norm(x, [d_model], w[6], w[7]) if is_pre else x
-        y = functional.linear(y, w[8], w[9]).view(-1, n_beams, n_heads, keys.size(2))
-        q = y.transpose(1, 2).reshape(-1, n_beams, keys.size(2))
+        y = torch.addmm(w[9], y, w[8]).view(-1, n_beams, n_heads, width)
+        q = y.transpose(1, 2).reshape(-1, n_beams, width)
         y = rows_of(attend(q, memory_keys, memory_values, memory_bias), n_heads)
-        x = functional.linear(y, w[10], w[11]).add_(x)
+        x = x.addmm_(y, w[10]).add_(w[11])
         x = x if is_pre else functional.layer_norm(x, [d_model], w[6], w[7])
         x = feed_forward(x, w[12:], is_pre, activation)
     if len(final_norm) > 0:
@@ -261,21 +263,23 @@ def attend(q: Tensor, k: Tensor, v: Tensor, bias: Tensor) -> Tensor:
 def rows_of(x: Tensor, n_heads: int) -> Tensor:
     """The heads side by side: (B * H, N, K) -> (R, H * K)."""
     n_beams, width = x.size(1), x.size(2)
+    if n_beams == 1:
+        return x.view(-1, n_heads * width)
     return x.view(-1, n_heads, n_beams, width).transpose(1, 2).reshape(-1, n_heads * width)
 
 
 def feed_forward(x: Tensor, w: list[Tensor], is_pre: bool, activation: str) -> Tensor:
     """The feed-forward network inside its residual, by norm and maps in this order: (R, D)."""
     y = functional.layer_norm(x, [x.size(1)], w[0], w[1]) if is_pre else x
-    y = activate(functional.linear(y, w[2], w[3]), activation)
-    y = functional.linear(y, w[4], w[5]).add_(x)
-    return y if is_pre else functional.layer_norm(y, [x.size(1)], w[0], w[1])
+    y = activate(torch.addmm(w[3], y, w[2]), activation)
+    x = x.addmm_(y, w[4]).add_(w[5])
+    return x if is_pre else functional.layer_norm(x, [x.size(1)], w[0], w[1])
 
 
 def activate(inner: Tensor, activation: str) -> Tensor:
     """What stands between the two maps of the feed-forward network: (R, F or 2 F) -> (R, F)."""
     if activation == "relu":
-        return functional.relu(inner)
+        return inner.relu_()
     if activation == "gelu":
         return functional.gelu(inner)
     gate, up = inner.chunk(2, dim=-1)
