@@ -76,7 +76,9 @@ def test_rows_of_their_own_are_for_greedy_search_alone(make_model):
         EachWithout(make_model(), [[]]).start(torch.tensor([[5, 2]]), n_beams=2, capacity=3)
 
 
-def test_heads_of_an_int8_model_are_switched_off_too(make_model):
+@pytest.mark.parametrize("narrow", [1, 256])  # integers in the layers, or in the output alone
+def test_heads_of_an_int8_model_are_switched_off_too(make_model, monkeypatch, narrow):
+    monkeypatch.setattr("dragoman.model.int8.NARROW", narrow)
     model, ids = quantize(make_model(double=False)), torch.tensor([[5, 6, 7, 2]])
     probe = Probe(head_gates={"decoder.0.cross": torch.tensor([1.0, 0.0, 1.0])})
     expected = model(ids, ids, probe=probe)

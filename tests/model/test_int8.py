@@ -19,6 +19,12 @@ def make(**shape) -> Transformer:
     return Transformer(ModelConfig(**{**SIZES, **shape})).eval().requires_grad_(False)
 
 
+@pytest.fixture(autouse=True)
+def every_width_is_wide(monkeypatch):
+    """The layers of these small models are to be integers too."""
+    monkeypatch.setattr("dragoman.model.int8.NARROW", 1)
+
+
 @pytest.fixture
 def ids():
     return torch.tensor([[5, 6, 7, 8, 2], [9, 10, 2, 0, 0]]), torch.tensor(
@@ -99,3 +105,19 @@ def test_all_matrices_are_packed_and_none_is_kept_twice():
         left = {name for name, parameter in model.named_parameters() if parameter.dim() == 2}
         wanted = {"embedding.weight"} if tie == "all" else {"src_embedding.weight"}
         assert left <= wanted | {"tgt_embedding.weight"}
+
+
+def test_the_layers_of_a_narrow_model_stay_as_they_are(ids, monkeypatch):
+    model = make()
+    monkeypatch.setattr("dragoman.model.int8.NARROW", 33)
+    found = quantize(copy.deepcopy(model))
+    src, tgt = ids
+    torch.testing.assert_close(found.encode(src), model.encode(src), rtol=0, atol=0)
+    difference = (found(src, tgt) - model(src, tgt))[:, :2].abs()
+    assert 0 < difference.max() < 0.1 * model(src, tgt).std()
+
+
+@torch.inference_mode()
+def test_and_go_in_one_call(ids, monkeypatch):
+    monkeypatch.setattr("dragoman.model.int8.NARROW", 33)
+    assert quantize(make()).start(ids[0], n_beams=1, capacity=3).whole_step is not None

@@ -7,6 +7,8 @@ of 16 bits, which 8 bits by 8 would overflow. A quarter of the bytes has to be r
 which is most of the work of small batches.
 
 What is looked up or normalized stays float32: embeddings, layer norms, softmax, attention itself.
+So do the layers of a narrow model: their matrices are small, and integers would cost more than they
+save there; of such a model the output matrix alone, the largest by far, is one of integers.
 Because the scale of the numbers is that of a batch, a translation can differ, by a near tie, with
 the sentences beside it.
 
@@ -27,6 +29,7 @@ from dragoman.model.feed_forward import FeedForward
 from dragoman.model.packing import Packing
 from dragoman.model.transformer import Transformer
 
+NARROW = 256  # d_model from which on the layers gain by integers too
 LARGEST = 63  # 2 * 255 * 63 < 2^15: on Multi30k 87 % of translations stay the same, with 127 73 %
 
 
@@ -100,11 +103,10 @@ class Int8Attention(MultiHeadAttention):
 class Int8Transformer(Transformer):
     """A Transformer that computes with integer matrices; ``quantize`` makes it."""
 
-    in_one_call = False
-
     def __init__(self, exact: Transformer) -> None:
         nn.Module.__init__(self)
         self.config = exact.config
+        self.in_one_call = self.config.d_model < NARROW  # it is for layers in float32
         self.src_positions, self.tgt_positions = exact.src_positions, exact.tgt_positions
         for name, part in exact.named_children():
             setattr(self, name, part)
@@ -129,6 +131,12 @@ def quantize(model: Transformer) -> Transformer:
     >>> bool((quantize(model)(ids, ids) - exact).abs().max() < 0.2)
     True
     """
+    if model.config.d_model >= NARROW:
+        _quantize_layers(model)
+    return Int8Transformer(model).eval().requires_grad_(False)
+
+
+def _quantize_layers(model: Transformer) -> None:
     for module in list(model.modules()):
         if isinstance(module, FeedForward):
             for name in ("w1", "w2"):
@@ -137,4 +145,3 @@ def quantize(model: Transformer) -> Transformer:
         for name, part in list(module.named_children()):
             if isinstance(part, MultiHeadAttention):
                 setattr(module, name, Int8Attention(part, cross=name == "cross_attention"))
-    return Int8Transformer(model).eval().requires_grad_(False)
