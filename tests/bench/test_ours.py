@@ -35,7 +35,9 @@ def test_without_force_the_same_model_ends_before(model):
 
 
 def test_the_scores_of_what_was_said_are_finite(model):
-    found = greedy_search(Forced(model, model.config.vocab_size, 20), SOURCES, max_extra=20, max_len=20)
+    found = greedy_search(
+        Forced(model, model.config.vocab_size, 20), SOURCES, max_extra=20, max_len=20
+    )
     assert all(h.log_prob > -1e5 for h in found)
 
 

@@ -6,7 +6,6 @@ from hypothesis import strategies as st
 from dragoman.decoding.best_tokens import SMALL, best_continuations, likeliest
 
 
-
 def sorted_out(log_probs, so_far, n_best):
     """The same by sorting everything."""
     n_sentences, n_beams = so_far.shape
