@@ -28,3 +28,15 @@ def test_what_somebody_chose_stays():
     loaded = load_config(overrides=["train.batch_tokens=777", "model.norm=post"])
     config = with_defaults(loaded, chosen.values)
     assert (config.train.batch_tokens, config.model.norm) == (777, "post")
+
+
+def test_it_tells_the_choice_in_short_or_what_a_recipe_left_open():
+    chosen = choose_defaults(29_000, task=None, tokenizer=None)
+    few_given, all_given = frozenset(["train.steps"]), frozenset(chosen.values)
+    assert chosen.said(few_given).startswith("settings for 29,000 pairs: tiny")
+    assert chosen.said(all_given) == "settings: all as they were given"
+    left = all_given - {"train.clip_norm", "train.warmup_steps"}
+    said = chosen.said(left)
+    assert "nobody gave them" in said
+    assert "train.clip_norm = 1.0" in said
+    assert "Muon" not in said  # it may not be what the recipe has

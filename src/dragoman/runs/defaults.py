@@ -20,6 +20,22 @@ class Chosen:
     values: Mapping[str, Any]
     why: str
 
+    def said(self, given: frozenset[str]) -> str:
+        """What the user is told where these keys were given: the choice in short, or what is left.
+
+        >>> chosen = Chosen({"model.norm": "pre", "train.clip_norm": 1.0}, "for 9 pairs: tiny")
+        >>> chosen.said(frozenset(["model.norm"]))
+        'chosen, as nobody gave it: train.clip_norm = 1.0'
+        """
+        left = [f"{key} = {value}" for key, value in self.values.items() if key not in given]
+        if len(left) > A_FEW:
+            return f"settings {self.why}; what a recipe or the command line gives stays"
+        if not left:
+            return "settings: all as they were given"
+        return f"chosen, as nobody gave {'it' if len(left) == 1 else 'them'}: {', '.join(left)}"
+
+
+A_FEW = 6  # settings that can be told one by one
 
 MANY_PAIRS = 10_000  # enough text for a vocabulary of SMALL_VOCABULARY pieces
 SMALL_VOCABULARY = 4000

@@ -149,7 +149,7 @@ def _settle(request: TrainRequest, n_pairs: int, reporter: Reporter | None) -> C
     ):
         config = replace(config, model=replace(config.model, tie="decoder"))
     if reporter is not None:
-        reporter.message(f"settings {chosen.why}; what was given on the command line stays")
+        reporter.message(chosen.said(loaded.given))
     return config
 
 
