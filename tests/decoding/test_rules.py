@@ -70,3 +70,21 @@ def test_rules_follow_the_sentences_that_stay():
     assert (kept.limits.tolist(), kept.src_lengths.tolist()) == ([5], [2])
     assert kept.forced.tolist() == [[-1]]
     assert BOS_ID not in allowed(kept.apply(torch.zeros(1, 6), 0, None))[0]
+
+
+def test_before_its_least_length_a_hypothesis_cannot_end_not_even_in_circles():
+    rules = make_rules(SRC, max_extra=3, min_len=3)
+    marks = torch.tensor([True, False])
+    assert allowed(rules.apply(torch.zeros(2, 6), 1, marks)) == [[3, 4, 5]] * 2
+    assert allowed(rules.apply(torch.zeros(2, 6), 2, marks)) == [[EOS_ID], [2, 3, 4, 5]]
+
+
+def test_a_least_length_beyond_the_limit_is_the_limit():
+    rules = make_rules(SRC, max_extra=3, max_len=4, min_len=9)
+    assert allowed(rules.apply(torch.zeros(2, 6), 3, None)) == [[EOS_ID]] * 2
+
+
+def test_it_says_for_how_long_nothing_changes():
+    rules = make_rules(SRC, max_extra=3, min_len=3, prefixes=[[4], []])  # the first ends at 5
+    assert [rules.n_open(position, None) for position in range(5)] == [0, 1, 2, 1, 0]
+    assert rules.n_open(2, torch.tensor([False, True])) == 0

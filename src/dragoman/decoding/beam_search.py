@@ -118,12 +118,13 @@ def beam_search(
     n_best: int = 1,
     max_extra: int = 50,
     max_len: int | None = None,
+    min_len: int = 0,
     prefixes: Sequence[Sequence[int]] | None = None,
     on_step: OnStep | None = None,
 ) -> list[list[Hypothesis]]:
     """The n_best translations of each source, best first: (B, S) -> B lists.
 
-    ``max_extra``, ``max_len`` and ``prefixes`` are those of ``make_rules``.
+    ``max_extra``, ``max_len``, ``min_len`` and ``prefixes`` are those of ``make_rules``.
 
     >>> from dragoman.config import ModelConfig
     >>> from dragoman.model.transformer import Transformer
@@ -132,7 +133,9 @@ def beam_search(
     >>> len(found[0]), found[0][0].score >= found[0][1].score
     (2, True)
     """
-    rules = make_rules(src_ids, max_extra=max_extra, max_len=max_len, prefixes=prefixes)
+    rules = make_rules(
+        src_ids, max_extra=max_extra, max_len=max_len, min_len=min_len, prefixes=prefixes
+    )
     finished = Finished(n_best, alpha, [[] for _ in range(src_ids.size(0))])
     cache = scorer.start(src_ids, n_beams=beam_size, capacity=int(rules.limits.max()))
     state, ids = begin(rules, beam_size)

@@ -10,6 +10,7 @@ block, k blocks chosen.
 
 from __future__ import annotations
 
+import math
 from functools import cache
 
 import torch
@@ -28,19 +29,25 @@ def likeliest(logits: Tensor) -> tuple[Tensor, Tensor]:
     >>> likeliest(torch.arange(600.0).view(2, 300))[0].tolist()
     [299, 299]
     """
-    if logits.size(0) <= FEW or logits.size(1) <= SMALL:
+    return find_likeliest(logits, block_width(logits.size(1)))
+
+
+def likeliest_of_rows(
+    logits: Tensor, width: int, few: int = FEW, small: int = SMALL
+) -> tuple[Tensor, Tensor]:
+    """The same with blocks of this width, for those who are in one call already."""
+    n_rows, size = logits.shape
+    if n_rows <= few or size <= small:
         best, ids = logits.max(-1)
         return ids, best
-    return find_likeliest(_in_blocks(logits))
-
-
-@in_one_call
-def find_likeliest(blocks: Tensor) -> tuple[Tensor, Tensor]:
-    """The same of a vocabulary in blocks: (R, G, W) -> (R,), (R,)."""
+    blocks = in_blocks(logits, width)  # (R, G, W)
     _, chosen = blocks.amax(-1).max(-1)  # (R,)
-    places = chosen[:, None, None].expand(-1, 1, blocks.size(2))
+    places = chosen[:, None, None].expand(-1, 1, width)
     best, inside = blocks.gather(1, places).squeeze(1).max(-1)
-    return torch.add(inside, chosen, alpha=blocks.size(2)), best
+    return torch.add(inside, chosen, alpha=width), best
+
+
+find_likeliest = in_one_call(likeliest_of_rows)
 
 
 def best_continuations(
@@ -59,7 +66,8 @@ def best_continuations(
     """
     if log_probs.size(1) <= SMALL:
         return compare_all(log_probs, so_far, n_best)
-    values, beams, tokens = compare_blocks(_in_blocks(log_probs), so_far, n_best)
+    blocks = in_blocks(log_probs, block_width(log_probs.size(1)))
+    values, beams, tokens = compare_blocks(blocks, so_far, n_best)
     # Where fewer than n_best are possible at all, a token that is none may have been added.
     return values, beams, tokens.clamp_(max=log_probs.size(1) - 1)
 
@@ -91,17 +99,16 @@ def compare_blocks(blocks: Tensor, so_far: Tensor, n_best: int) -> tuple[Tensor,
     return found, chosen // n_blocks, chosen % n_blocks * width + places % width
 
 
-def _in_blocks(scores: Tensor) -> Tensor:
-    """The vocabulary cut into equal blocks: (R, V) -> (R, G, W)."""
+def in_blocks(scores: Tensor, width: int) -> Tensor:
+    """The vocabulary cut into blocks of this width: (R, V) -> (R, G, W)."""
     n_rows, size = scores.shape
-    width = _width(size)
-    if size % width:
-        scores = functional.pad(scores, [0, width - size % width], value=-torch.inf)
+    if size % width > 0:
+        scores = functional.pad(scores, [0, width - size % width], value=-math.inf)
     return scores.view(n_rows, -1, width)
 
 
 @cache
-def _width(size: int) -> int:
+def block_width(size: int) -> int:
     """How wide a block is: about 64, and where one can be, a divisor of the vocabulary."""
     whole = [width for width in range(32, 161, 8) if size % width == 0]
     # A processor takes 16 numbers at a time.

@@ -12,11 +12,12 @@ from dataclasses import dataclass, field
 import torch
 from torch import Tensor
 
+from dragoman.decoding.ahead import Ahead, Said, say_ahead, say_singly
 from dragoman.decoding.beam_search import SHRINK_FROM
 from dragoman.decoding.best_tokens import likeliest
 from dragoman.decoding.hypothesis import Ending, Hypothesis, no_usable_probabilities
 from dragoman.decoding.length_penalty import length_penalty
-from dragoman.decoding.repetition import goes_in_circles, is_time_to_look
+from dragoman.decoding.repetition import goes_in_circles, is_time_to_look, until_next_look
 from dragoman.decoding.rules import Rules, make_rules
 from dragoman.decoding.scorer import C, Scorer
 from dragoman.model.log_sums import log_sums
@@ -48,11 +49,14 @@ def greedy_search(
     alpha: float = 0.6,
     max_extra: int = 50,
     max_len: int | None = None,
+    min_len: int = 0,
     prefixes: Sequence[Sequence[int]] | None = None,
 ) -> list[Hypothesis]:
     """The translation of each source by the likeliest token at every step: (B, S) -> B."""
-    rules = make_rules(src_ids, max_extra=max_extra, max_len=max_len, prefixes=prefixes)
-    found = walk(scorer, src_ids, _likeliest, rules=rules, alpha=alpha)
+    rules = make_rules(
+        src_ids, max_extra=max_extra, max_len=max_len, min_len=min_len, prefixes=prefixes
+    )
+    found = walk(scorer, src_ids, _likeliest, rules=rules, alpha=alpha, ahead=say_ahead)
     return [hypotheses[0] for hypotheses in found]
 
 
@@ -60,7 +64,7 @@ def _likeliest(options: Options) -> tuple[Tensor, Tensor]:
     if options.rules.are_open(options.position, options.in_circles):
         # The model hardly ever wants what nobody may say: look first, and forbid it then.
         ids, logits = likeliest(options.logits)
-        if min(ids.tolist()) > BOS_ID:
+        if min(ids.tolist()) >= options.rules.n_banned(options.position):
             return ids, logits
     return likeliest(options.allowed())
 
@@ -110,8 +114,11 @@ def walk(
     rules: Rules,
     alpha: float,
     n_each: int = 1,
+    ahead: Ahead = say_singly,
 ) -> list[list[Hypothesis]]:
     """``n_each`` translations of each source, in the order of their numbers: (B, S) -> B lists.
+
+    ``ahead`` may take several steps at once where no rule changes between them.
 
     What was said is kept in lists, not in tensors: the few operations on a handful of numbers that
     it would take cost more than those that go through the vocabulary.
@@ -120,12 +127,25 @@ def walk(
     cache = scorer.start(src_ids, n_beams=n_each, capacity=max(limits))
     every = [_Walk(number) for number in range(len(limits) * n_each)]
     here, numbers, in_circles = every, torch.arange(len(every), device=device), None
-    ids = torch.full_like(numbers, BOS_ID)
-    for position in range(max(limits)):
-        logits = scorer.step(ids, cache)  # (R, V)
-        sums = log_sums(logits)  # (R,)
-        ids, chosen = choose(Options(logits, position, numbers, rules, in_circles))
-        _say(here, ids, chosen, sums, in_circles)
+    ids, position = torch.full_like(numbers, BOS_ID), 0
+    while position < max(limits):
+        said = ahead(
+            scorer,
+            ids,
+            cache,
+            has_ended=[each.is_done for each in here],
+            n_steps=min(rules.n_open(position, in_circles), until_next_look(position)),
+            n_banned=rules.n_banned(position),
+            stop_at=math.ceil(SHRINK_FROM * len(here)),
+        )
+        if said is None:
+            logits = scorer.step(ids, cache)  # (R, V)
+            sums = log_sums(logits)  # (R,)
+            ids, chosen = choose(Options(logits, position, numbers, rules, in_circles))
+            said = Said(ids[None], chosen[None], sums[None])
+        _say(here, said, in_circles)
+        ids = said.ids[-1]
+        position += said.ids.size(0)
         waits = [
             all(each.is_done for each in here[i : i + n_each]) for i in range(0, len(here), n_each)
         ]
@@ -140,22 +160,20 @@ def walk(
             rules = rules.keep(sentences)
             ids = ids.view(-1, n_each)[sentences].flatten()
         in_circles = None
-        if is_time_to_look(position + 1):
-            said = torch.tensor([_padded(each.ids, position + 1) for each in here], device=device)
-            in_circles = goes_in_circles(said, rules.src_lengths.repeat_interleave(n_each))
+        if is_time_to_look(position):
+            told = torch.tensor([_padded(each.ids, position) for each in here], device=device)
+            in_circles = goes_in_circles(told, rules.src_lengths.repeat_interleave(n_each))
     found = [_hypothesis(each, limits[each.number // n_each], alpha) for each in every]
     return [found[i : i + n_each] for i in range(0, len(found), n_each)]
 
 
-def _say(
-    walks: Sequence[_Walk], ids: Tensor, logits: Tensor, sums: Tensor, in_circles: Tensor | None
-) -> None:
-    """Write down one more token of each row, and what it is worth: (R,) each."""
-    # Added up as Python's numbers, in float64, so that a long sentence is worth the same however.
-    columns = ids.tolist(), logits.tolist(), sums.tolist()
+def _say(walks: Sequence[_Walk], said: Said, in_circles: Tensor | None) -> None:
+    """Write down more tokens of each row, and what they are worth."""
     circling = [False] * len(walks) if in_circles is None else in_circles.tolist()
-    for each, token, logit, total, is_circling in zip(walks, *columns, circling, strict=True):
-        each.say(token, logit - total, is_circling=is_circling)
+    # Added up as Python's numbers, in float64, so that a long sentence is worth the same however.
+    for step in zip(*(each.tolist() for each in said), strict=True):
+        for each, token, logit, total, is_circling in zip(walks, *step, circling, strict=True):
+            each.say(token, logit - total, is_circling=is_circling)
 
 
 def _padded(ids: list[int], length: int) -> list[int]:

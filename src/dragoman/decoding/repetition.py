@@ -24,6 +24,15 @@ def is_time_to_look(n_tokens: int) -> bool:
     return n_tokens >= AT_LEAST and n_tokens % LOOK_EVERY == 0
 
 
+def until_next_look(n_tokens: int) -> int:
+    """How many tokens more a hypothesis of this length has when it is looked at next.
+
+    >>> until_next_look(0), until_next_look(15), until_next_look(16)
+    (16, 1, 8)
+    """
+    return max(AT_LEAST - n_tokens, LOOK_EVERY - n_tokens % LOOK_EVERY)
+
+
 def goes_in_circles(ids: Tensor, src_lengths: Tensor) -> Tensor:
     """Which rows end in a repetition longer than their source: (R, T), (R,) -> (R,) bool.
 

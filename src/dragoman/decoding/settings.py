@@ -44,6 +44,7 @@ class SearchSettings:
     length_penalty: float
     max_extra: int
     max_len: int | None = None  # what the model's positions can tell apart, if they end
+    min_len: int = 0  # tokens of a translation at least, EOS counted; for greedy and beam search
     sampling: Sampling | None = None
 
     @classmethod
@@ -125,6 +126,7 @@ class SearchSettings:
                 alpha=self.length_penalty,
                 max_extra=self.max_extra,
                 max_len=self.max_len,
+                min_len=self.min_len,
                 prefixes=prefixes,
             )
             return [[hypothesis] for hypothesis in single]
@@ -136,5 +138,6 @@ class SearchSettings:
             n_best=self.n_best,
             max_extra=self.max_extra,
             max_len=self.max_len,
+            min_len=self.min_len,
             prefixes=prefixes,
         )

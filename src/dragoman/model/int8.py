@@ -118,6 +118,9 @@ class Int8Transformer(Transformer):
         """(…, D) -> (…, V)."""
         return self.project(hidden)
 
+    def output_rows(self) -> None:
+        """None: the output matrix is one of integers."""
+
 
 def quantize(model: Transformer) -> Transformer:
     """The model in int8, for translating alone; the one that was given is used up.

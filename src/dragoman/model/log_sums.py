@@ -17,13 +17,8 @@ from dragoman.model.scripted import in_one_call
 CACHED = 2**18  # numbers that stay in a core's own cache from one pass to the next
 
 
-@in_one_call
-def log_sums(logits: Tensor, cached: int = CACHED) -> Tensor:
-    """log Σ exp of each row: (R, V) -> (R,).
-
-    >>> log_sums(torch.tensor([[0.0, 0.0], [1000.0, 0.0]])).tolist()
-    [0.6931471824645996, 1000.0]
-    """
+def log_sums_of_rows(logits: Tensor, cached: int = CACHED) -> Tensor:
+    """log Σ exp of each row, for those who are in one call already: (R, V) -> (R,)."""
     if logits.dtype != torch.float64:
         logits = logits.float()
     n_rows = logits.size(0)
@@ -38,6 +33,14 @@ def log_sums(logits: Tensor, cached: int = CACHED) -> Tensor:
         if not (float(least) > -69.0 and float(most) < 69.0):  # 1e-30, 1e30; or not a number
             return repaired(sums, logits, (sums > -69.0) & (sums < 69.0))
     return sums
+
+
+log_sums = in_one_call(log_sums_of_rows)
+"""log Σ exp of each row: (R, V) -> (R,).
+
+>>> log_sums(torch.tensor([[0.0, 0.0], [1000.0, 0.0]])).tolist()
+[0.6931471824645996, 1000.0]
+"""
 
 
 def log_sums_of(logits: Tensor, probs: Tensor) -> Tensor:

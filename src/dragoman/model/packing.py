@@ -14,6 +14,10 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor
 
+# Packing costs two copies in every attention layer; below this share of padding they cost more
+# than the arithmetic they save.
+PACK_FROM = 0.12
+
 
 @dataclass(frozen=True)
 class Packing:

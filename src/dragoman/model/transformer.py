@@ -25,14 +25,10 @@ from dragoman.model.embeddings import Embedding, embed, make_positions
 from dragoman.model.encoder import Encoder
 from dragoman.model.initialize import initialize
 from dragoman.model.masks import decoder_mask, encoder_mask, padding_mask, window_mask
-from dragoman.model.packing import Packing
+from dragoman.model.packing import PACK_FROM, Packing
 from dragoman.model.rotary import Rotation
 from dragoman.model.whole_encoder import KeysAndValues, read_in_one_call
 from dragoman.model.whole_step import WholeStep
-
-# Packing costs two copies in every attention layer; below this share of padding they cost more
-# than the arithmetic they save.
-PACK_FROM = 0.12
 
 
 class Transformer(nn.Module):
@@ -120,18 +116,19 @@ class Transformer(nn.Module):
 
     def logits(self, hidden: Tensor) -> Tensor:
         """(…, D) -> (…, V)."""
-        weight = self.output_weight
-        is_known = not (weight.requires_grad or weight.is_inference())  # whether it changes
-        if is_known and weight.device.type == "cpu" and torch.is_inference_mode_enabled():
-            return hidden @ self._long_rows()
-        return functional.linear(hidden, weight)
+        rows = self.output_rows()
+        return functional.linear(hidden, self.output_weight) if rows is None else hidden @ rows
 
-    def _long_rows(self) -> Tensor:
+    def output_rows(self) -> Tensor | None:
         """The output matrix with V numbers in a row, kept until the weights change: (D, V).
 
         A processor goes through it up to twice as fast, but needs the other one for embeddings.
+        None where logits are not made with it.
         """
         weight = self.output_weight
+        is_known = not (weight.requires_grad or weight.is_inference())  # whether it changes
+        if not (is_known and weight.device.type == "cpu" and torch.is_inference_mode_enabled()):
+            return None
         state = (id(weight), weight.data_ptr(), weight._version)
         kept = self._kept
         if kept is None or kept[0] != state:

@@ -2,8 +2,10 @@
 
 It is ``Encoder.forward`` and the projections of the memory once more, in the part of Python that
 TorchScript knows, for the reasons that ``whole_step.py`` gives; a test holds the two together.
+Padding costs attention alone, as in training (``packing.py``).
 
-Letters: B sentences, S source length, D d_model, H heads, K d_k (and d_v), M keys, at least 16.
+Letters: B sentences, S source length, P real tokens, D d_model, H heads, K d_k (and d_v), M keys,
+at least 16, E any width.
 """
 
 from __future__ import annotations
@@ -19,6 +21,7 @@ from dragoman.model.attention import MultiHeadAttention
 from dragoman.model.decoder import Decoder
 from dragoman.model.embeddings import Embedding
 from dragoman.model.encoder import Encoder, EncoderLayer
+from dragoman.model.packing import PACK_FROM
 from dragoman.model.scripted import compiled
 from dragoman.model.short_attention import SHORT
 from dragoman.model.whole_step import (
@@ -53,9 +56,11 @@ def read_in_one_call(
     layers = cast("list[EncoderLayer]", list(encoder.layers))
     first = layers[0]
     n_heads = first.self_attention.n_heads
+    index = _real_tokens(mask, src_ids)
     mask = lengthened_mask(mask, *src_ids.shape)
     made: KeysAndValues = read(
         src_ids,
+        index,
         embedding.weight,
         positions(src_ids.size(1), embedding.weight),
         [_weights_of(layer) for layer in layers],
@@ -67,6 +72,16 @@ def read_in_one_call(
         first.feed_forward.activation,
     )
     return made
+
+
+def _real_tokens(mask: Tensor | None, src_ids: Tensor) -> Tensor:
+    """Where real tokens stand in the batch, row after row; all places where few are padding."""
+    n_places = src_ids.numel()
+    if mask is not None:
+        index = mask.flatten().nonzero().squeeze(1)
+        if 1 - index.numel() / n_places >= PACK_FROM:
+            return index
+    return torch.arange(n_places)
 
 
 def _weights_of(layer: EncoderLayer) -> list[Tensor]:
@@ -94,6 +109,7 @@ def _memory_weights_of(attention: nn.Module | None) -> list[Tensor]:
 
 def read_through(
     src_ids: Tensor,
+    index: Tensor,
     embedding: Tensor,
     positions: Tensor,
     weights: list[list[Tensor]],
@@ -104,28 +120,47 @@ def read_through(
     is_pre: bool,
     activation: str,
 ) -> list[tuple[Tensor, Tensor]]:
-    """Embedding, all layers, and keys and values for the decoder: (B, S) -> (B, H, S, K) each."""
+    """Embedding, all layers, and keys and values for the decoder: (B, S) -> (B, H, S, K) each.
+
+    ``index``, (P,), tells which places of the batch, B * S in a row, have real tokens.
+    """
     d_model, (n_sentences, length) = embedding.size(1), src_ids.shape
-    lacking = 16 - length  # LEAST_KEYS
-    x = torch.add(positions, functional.embedding(src_ids, embedding), alpha=math.sqrt(d_model))
-    x = x.flatten(0, 1)  # (B * S, D)
+    n_places, lacking = n_sentences * length, 16 - length  # LEAST_KEYS
+    x = functional.embedding(src_ids.flatten().index_select(0, index), embedding)
+    where = positions.index_select(0, index.remainder(length))
+    x = torch.add(where, x, alpha=math.sqrt(d_model))  # (P, D)
     for w in weights:
         # self-attention
         y = functional.layer_norm(x, [d_model], w[0], w[1]) if is_pre else x
-        y = torch.addmm(w[3], y, w[2]).view(n_sentences, length, 3, n_heads, -1)
+        y = padded(torch.addmm(w[3], y, w[2]), index, n_places)
+        y = y.view(n_sentences, length, 3, n_heads, -1)
         width = y.size(4)
         y = y.permute(2, 0, 3, 1, 4).reshape(3, n_sentences * n_heads, length, width)
         q, k, v = y[0], y[1], y[2]
         if lacking > 0:
             k, v = functional.pad(y[1:], [0, 0, 0, lacking]).unbind(0)
-        x = x.addmm_(rows_of(attend(q, k, v, bias), n_heads), w[4]).add_(w[5])
+        y = packed(rows_of(attend(q, k, v, bias), n_heads), index)
+        x = x.addmm_(y, w[4]).add_(w[5])
         x = x if is_pre else functional.layer_norm(x, [d_model], w[0], w[1])
         x = feed_forward(x, w[6:], is_pre, activation)
     if len(final_norm) > 0:
         x = functional.layer_norm(x, [d_model], final_norm[0], final_norm[1])
     made: list[tuple[Tensor, Tensor]] = []
     for w in memory_weights:
-        y = torch.addmm(w[1], x, w[0]).view(n_sentences, length, 2, n_heads, -1)
+        y = padded(torch.addmm(w[1], x, w[0]), index, n_places)
+        y = y.view(n_sentences, length, 2, n_heads, -1)
         y = y.permute(2, 0, 3, 1, 4).contiguous()  # (2, B, H, S, K)
         made.append((y[0], y[1]))
     return made
+
+
+def padded(x: Tensor, index: Tensor, n_places: int) -> Tensor:
+    """Each token at its place, zeros between them: (P, E) -> (B * S, E)."""
+    if index.size(0) == n_places:
+        return x
+    return x.new_zeros([n_places, x.size(1)]).index_copy_(0, index, x)
+
+
+def packed(x: Tensor, index: Tensor) -> Tensor:
+    """The real tokens alone: (B * S, E) -> (P, E)."""
+    return x if index.size(0) == x.size(0) else x.index_select(0, index)

@@ -27,6 +27,12 @@ from dragoman.model.embeddings import Embedding
 from dragoman.model.scripted import compiled
 from dragoman.model.short_attention import LEAST_KEYS
 
+Buffers = tuple[Tensor, Tensor, Tensor, Tensor]
+Layers = tuple[
+    Tensor, Tensor, list[list[Tensor]], list[Tensor], list[Buffers], Tensor, int, bool, str
+]
+"""The last arguments of ``step_through``."""
+
 
 def knows(config: ModelConfig, weight: Tensor, mask: Tensor | None, *, capacity: int) -> bool:
     """Whether this model can go through its layers in one call.
@@ -73,24 +79,25 @@ class WholeStep:
         if self._steps is None:
             raise RuntimeError("this PyTorch has no TorchScript")
         cache.open_position()
+        x = self._steps(ids, cache.ancestors, cache.length, *self.layers(cache))
+        cache.length += 1
+        return x
+
+    def layers(self, cache: DecoderCache) -> Layers:
+        """What ``step_through`` wants to know of the model and of what lies in the cache."""
         if cache.layers[0].keys is not self._seen:  # sentences have left
             self._look_at(cache)
-        x = self._steps(
-            ids,
+        return (
             self._embedding,
-            self._positions[cache.length],
+            self._positions,
             self._weights,
             self._final_norm,
             self._kept,
-            cache.ancestors,
             self._memory_bias,
-            cache.length,
             self._n_heads,
             self._is_pre,
             self._activation,
         )
-        cache.length += 1
-        return x
 
     def _look_at(self, cache: DecoderCache) -> None:
         """Take keys and values as they lie in the cache, all heads of all sentences in a row."""
@@ -100,7 +107,7 @@ class WholeStep:
         self._memory_bias = bias_of_mask(mask, self._n_heads, like=self._embedding)
 
 
-def _buffers_of(layer: LayerCache) -> tuple[Tensor, Tensor, Tensor, Tensor]:
+def _buffers_of(layer: LayerCache) -> Buffers:
     """Keys and values of a layer, and those of the memory: (B * H, M, K) each."""
     if layer.memory_keys is None or layer.memory_values is None:
         raise ValueError("the cache holds no memory to attend to")
@@ -187,25 +194,26 @@ def _weights_of(layer: DecoderLayer) -> list[Tensor]:
 
 def step_through(
     ids: Tensor,
+    ancestors: Tensor | None,
+    length: int,
     embedding: Tensor,
-    position: Tensor,
+    positions: Tensor,
     weights: list[list[Tensor]],
     final_norm: list[Tensor],
     kept: list[tuple[Tensor, Tensor, Tensor, Tensor]],
-    ancestors: Tensor | None,
     memory_bias: Tensor,
-    length: int,
     n_heads: int,
     is_pre: bool,
     activation: str,
 ) -> Tensor:
-    """Embedding and all layers: (R,) -> (R, D)."""
+    """Embedding and all layers, ``length`` tokens having been said before: (R,) -> (R, D)."""
     d_model, n_rows = embedding.size(1), ids.size(0)
     n_beams = n_rows * n_heads // kept[0][0].size(0)
     before, written = length * n_beams, (length + 1) * n_beams
     n_entries = min(max(written, 16), kept[0][0].size(1))  # LEAST_KEYS
     bias = bias_of_entries(ancestors, written, n_entries, n_heads, embedding)
-    x = torch.add(position, functional.embedding(ids, embedding), alpha=math.sqrt(d_model))
+    x = functional.embedding(ids, embedding)
+    x = torch.add(positions[length], x, alpha=math.sqrt(d_model))
     for w, (keys, values, memory_keys, memory_values) in zip(weights, kept):  # noqa: B905
         width = keys.size(2)
         # masked self-attention
