@@ -42,11 +42,9 @@ class Judged:
 
 def train_demo(out: Path, *, minutes: float, reporter: Reporter, resume: bool = False) -> Outcome:
     """Train the demo's model for so many minutes."""
-    # The text is seen little more than once, so that there is nothing for dropout to prevent.
-    flags = {"train.minutes": minutes, "train.seed": SEED, "model.dropout": 0.0}
     request = TrainRequest(
         out=out,
-        loaded=load_config(flags=flags),
+        loaded=load_config(flags={"train.minutes": minutes, "train.seed": SEED}),
         train=TaskSource(TASK, TRAINING_PAIRS, "train", SEED),
         valid=TaskSource(TASK, VALIDATION_PAIRS, "valid", SEED),
         task=TASK,
