@@ -11,7 +11,7 @@ Letters: R rows, D d_model, V vocabulary, k steps.
 
 from __future__ import annotations
 
-from typing import NamedTuple, Protocol, cast
+from typing import NamedTuple, cast
 
 import torch
 from torch import Tensor
@@ -32,26 +32,6 @@ class Said(NamedTuple):
     ids: Tensor  # (k, R)
     logits: Tensor  # (k, R) of these tokens
     sums: Tensor  # (k, R) log Σ exp of all logits
-
-
-class Ahead(Protocol):
-    """Says several tokens of each row at once, or None: one at a time."""
-
-    def __call__(
-        self,
-        scorer: Scorer[C],
-        ids: Tensor,
-        cache: C,
-        *,
-        has_ended: list[bool],
-        n_steps: int,
-        n_banned: int,
-        stop_at: int,
-    ) -> Said | None: ...
-
-
-def say_singly(*args: object, **options: object) -> None:
-    """None, always."""
 
 
 def say_ahead(

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 import torch
 from torch import Tensor
 
-from dragoman.decoding.ahead import Ahead, Said, say_ahead, say_singly
+from dragoman.decoding.ahead import Said, say_ahead
 from dragoman.decoding.beam_search import SHRINK_FROM
 from dragoman.decoding.best_tokens import likeliest
 from dragoman.decoding.hypothesis import Ending, Hypothesis, no_usable_probabilities
@@ -56,7 +56,7 @@ def greedy_search(
     rules = make_rules(
         src_ids, max_extra=max_extra, max_len=max_len, min_len=min_len, prefixes=prefixes
     )
-    found = walk(scorer, src_ids, _likeliest, rules=rules, alpha=alpha, ahead=say_ahead)
+    found = walk(scorer, src_ids, _likeliest, rules=rules, alpha=alpha, looks_ahead=True)
     return [hypotheses[0] for hypotheses in found]
 
 
@@ -114,11 +114,11 @@ def walk(
     rules: Rules,
     alpha: float,
     n_each: int = 1,
-    ahead: Ahead = say_singly,
+    looks_ahead: bool = False,
 ) -> list[list[Hypothesis]]:
     """``n_each`` translations of each source, in the order of their numbers: (B, S) -> B lists.
 
-    ``ahead`` may take several steps at once where no rule changes between them.
+    Who ``looks_ahead`` chooses the likeliest token, several steps at once where no rule changes.
 
     What was said is kept in lists, not in tensors: the few operations on a handful of numbers that
     it would take cost more than those that go through the vocabulary.
@@ -129,15 +129,17 @@ def walk(
     here, numbers, in_circles = every, torch.arange(len(every), device=device), None
     ids, position = torch.full_like(numbers, BOS_ID), 0
     while position < max(limits):
-        said = ahead(
-            scorer,
-            ids,
-            cache,
-            has_ended=[each.is_done for each in here],
-            n_steps=min(rules.n_open(position, in_circles), until_next_look(position)),
-            n_banned=rules.n_banned(position),
-            stop_at=math.ceil(SHRINK_FROM * len(here)),
-        )
+        said = None
+        if looks_ahead:
+            said = say_ahead(
+                scorer,
+                ids,
+                cache,
+                has_ended=[each.is_done for each in here],
+                n_steps=min(rules.n_open(position, in_circles), until_next_look(position)),
+                n_banned=rules.n_banned(position),
+                stop_at=math.ceil(SHRINK_FROM * len(here)),
+            )
         if said is None:
             logits = scorer.step(ids, cache)  # (R, V)
             sums = log_sums(logits)  # (R,)
