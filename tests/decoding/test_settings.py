@@ -30,6 +30,13 @@ def test_more_translations_than_the_beam_are_refused():
         SearchSettings.resolve(DEFAULTS, beam=2, n_best=4)
 
 
+def test_a_beam_of_none_is_the_only_thing_complained_about():
+    with pytest.raises(ConfigError) as told:
+        SearchSettings.resolve(DEFAULTS, beam=0)
+    assert "beam = 0" in str(told.value)
+    assert "n_best" not in str(told.value)
+
+
 @pytest.mark.parametrize("wrong", [{"beam": 0}, {"length_penalty": -0.1}, {"max_extra": -1}])
 def test_impossible_values_are_refused(wrong):
     with pytest.raises(ConfigError, match=next(iter(wrong))):

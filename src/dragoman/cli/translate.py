@@ -118,9 +118,9 @@ def translate(
     if as_json and out is not None:
         raise ConfigError("--json prints on stdout: leave --out away, or send stdout to a file")
     sampling = _sampling(sample, temperature=temperature, top_k=top_k, top_p=top_p, seed=seed)
-    lines = open_lines(file, shard)
     how = engine_keywords(engine, int8, shortlist)
     translator = load(run, *(ensemble or ()), device=device, **how)
+    lines = open_lines(file, shard)
     options: TranslateOptions = {
         "beam": beam,
         "n_best": n_best,

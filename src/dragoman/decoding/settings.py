@@ -70,7 +70,7 @@ class SearchSettings:
         if beam is None:
             beam = max(defaults.beam, n_best or 1)
         if n_best is None:
-            n_best = min(defaults.n_best, beam)
+            n_best = max(1, min(defaults.n_best, beam))
         settings = cls(
             beam=beam,
             n_best=n_best,
