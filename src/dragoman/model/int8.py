@@ -63,9 +63,9 @@ def _pack(weight: Tensor, bias: Tensor | None) -> object:
             warnings.simplefilter("ignore")
             whole = torch.quantize_per_channel(weight.float(), scales, zeros, 0, torch.qint8)
             return torch.ops.quantized.linear_prepack(whole, bias)
-    except (AttributeError, NotImplementedError, RuntimeError) as error:
+    except (AttributeError, RuntimeError) as error:
         raise DragomanError(
-            f"this PyTorch cannot compute in int8 here: {str(error).splitlines()[0]}\n"
+            f"this PyTorch cannot compute in int8 here: {str(error).partition(chr(10))[0]}\n"
             "  Translate with --engine ctranslate2 --int8, or without --int8."
         ) from None
 
