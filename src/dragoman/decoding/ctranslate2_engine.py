@@ -195,11 +195,11 @@ class CTranslate2Engine:
                 "sampling_topp": drawn.top_p,
                 "sampling_temperature": drawn.temperature,
             }
-        patience = _patience(settings)
+        times = patience(settings)
         return options | {
             "beam_size": settings.beam,
-            "patience": patience,
-            "num_hypotheses": settings.beam * patience,
+            "patience": times,
+            "num_hypotheses": settings.beam * times,
         }
 
     def _drawing(self, drawn: Sampling | None, keys: Sequence[tuple[int, ...]]) -> Any:
@@ -302,10 +302,10 @@ def _vocabulary(folder: Path, side: str) -> list[str]:
     return pieces
 
 
-def _patience(settings: SearchSettings) -> int:
+def patience(settings: SearchSettings) -> int:
     """How many times the beam are to be finished before the search stops; greedily one is enough.
 
-    >>> [_patience(SearchSettings(5, 1, alpha, max_extra=50)) for alpha in (0.6, 1.5)]
+    >>> [patience(SearchSettings(5, 1, alpha, max_extra=50)) for alpha in (0.6, 1.5)]
     [1, 2]
     """
     is_more = settings.n_best > 1 or settings.length_penalty >= 1
