@@ -67,6 +67,26 @@ class Batch:
             return [self]
         return [self._every_other(first) for first in (0, 1)]
 
+    def twice(self) -> Batch:
+        """The pairs, and all of them once more.
+
+        >>> make_batch([([5], [6, 7]), ([8, 9], [4])]).twice().tgt_index.tolist()
+        [0, 1, 2, 3, 4, 6, 7, 8, 9, 10]
+        """
+        src_ids, tgt_in, tgt_out = (
+            torch.cat([ids, ids]) for ids in (self.src_ids, self.tgt_in, self.tgt_out)
+        )
+        return Batch(
+            src_ids=src_ids,
+            tgt_in=tgt_in,
+            tgt_out=tgt_out,
+            n_tokens=2 * self.n_tokens,
+            n_src_tokens=2 * self.n_src_tokens,
+            indices=np.concatenate([self.indices, self.indices]),
+            src_index=_index_of_twice(self.src_index, self.src_ids),
+            tgt_index=_index_of_twice(self.tgt_index, self.tgt_out),
+        )
+
     def _every_other(self, first: int) -> Batch:
         src_ids, src_index = _without_empty_columns(self.src_ids[first::2])
         tgt_out, tgt_index = _without_empty_columns(self.tgt_out[first::2])
@@ -164,3 +184,7 @@ def _real_positions(lengths: IntArray) -> Tensor | None:
         return None
     is_real = np.arange(width) <= lengths[:, None]  # (B, width)
     return torch.from_numpy(np.flatnonzero(is_real))
+
+
+def _index_of_twice(index: Tensor | None, ids: Tensor) -> Tensor | None:
+    return None if index is None else torch.cat([index, index + ids.numel()])

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import torch
 from torch import Tensor, nn
@@ -22,8 +22,9 @@ from dragoman.model.transformer import Transformer
 from dragoman.tokenize.vocabulary import EOS_ID, UNK_ID
 from dragoman.training.distributed import World, gradient_sync, whole
 from dragoman.training.halves import train_in_halves
-from dragoman.training.label_smoothing import Smoothing, smoothed_loss
+from dragoman.training.label_smoothing import Smoothing
 from dragoman.training.optimizer import Optimizers
+from dragoman.training.r_drop import r_drop_loss
 from dragoman.training.vocabulary_loss import vocabulary_loss
 
 # From this width on operations are long enough to be shared among cores, and halves of a batch gain
@@ -53,27 +54,27 @@ class Objective(nn.Module):
         return self.model.config.d_model < WIDE
 
     def forward(self, batch: Batch) -> tuple[Tensor, Tensor]:
-        src_ids = batch.src_ids
         if self.training and self.source_masking > 0:
-            src_ids = mask_source(src_ids, self.source_masking, self.model.config.pad_id)
-        src = _packing(batch.src_index, batch.src_ids)
-        tgt = _packing(batch.tgt_index, batch.tgt_in)
-        gold = batch.tgt_out.flatten() if tgt is None else tgt.pack(batch.tgt_out)  # (P,)
-        hidden = self.model.hidden(src_ids, batch.tgt_in, src, tgt)  # (P, D)
+            pad_id = self.model.config.pad_id
+            masked = mask_source(batch.src_ids, self.source_masking, pad_id)
+            batch = replace(batch, src_ids=masked)
         if self.training and self.r_drop > 0:
-            again = self.model.hidden(src_ids, batch.tgt_in, src, tgt)  # other dropout
-            return self._r_drop(hidden, again, gold)
-        losses = vocabulary_loss(hidden, self.model.output_weight, gold, self.smoothing)
+            hidden, gold = self._hidden(batch.twice())  # (2P, D): each pass has its own dropout
+            gold = gold[: batch.n_tokens]
+            losses = r_drop_loss(
+                hidden, self.model.output_weight, gold, self.smoothing, self.r_drop
+            )
+        else:
+            hidden, gold = self._hidden(batch)
+            losses = vocabulary_loss(hidden, self.model.output_weight, gold, self.smoothing)
         return losses.loss, losses.nll
 
-    def _r_drop(self, hidden: Tensor, again: Tensor, gold: Tensor) -> tuple[Tensor, Tensor]:
-        """The mean loss of two passes, and how far their predictions are apart (Liang, 2021)."""
-        one, two = self.model.logits(hidden), self.model.logits(again)  # (P, V)
-        loss = smoothed_loss(one, gold, self.smoothing) + smoothed_loss(two, gold, self.smoothing)
-        log_p, log_q = one.log_softmax(-1), two.log_softmax(-1)
-        apart = ((log_p.exp() - log_q.exp()) * (log_p - log_q)).sum() / 2  # both ways of KL, halved
-        nll = -log_p.detach().gather(1, gold[:, None]).sum()
-        return loss / 2 + self.r_drop * apart / 2, nll
+    def _hidden(self, batch: Batch) -> tuple[Tensor, Tensor]:
+        """The hidden states before the output matrix, and the gold tokens: (P, D), (P,)."""
+        src = _packing(batch.src_index, batch.src_ids)
+        tgt = _packing(batch.tgt_index, batch.tgt_in)
+        gold = batch.tgt_out.flatten() if tgt is None else tgt.pack(batch.tgt_out)
+        return self.model.hidden(batch.src_ids, batch.tgt_in, src, tgt), gold
 
 
 def mask_source(src_ids: Tensor, share: float, pad_id: int) -> Tensor:

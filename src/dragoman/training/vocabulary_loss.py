@@ -114,15 +114,35 @@ def _blocks(
                 d_weight_t.addmm_(hidden[rows].t(), g)
             else:
                 d_weight_t += hidden[rows].t() @ g
-    nll = sums.sum() - gold_logits.sum()
+    return closed_sums(
+        hidden, weight, smoothing, Sums(sums, gold_logits, d_hidden, d_weight_t), need_grad
+    )
+
+
+@dataclass(frozen=True)
+class Sums:
+    """What the blocks leave, still without the part of the target that all tokens share."""
+
+    log_sums: Tensor  # (P,) log Σ exp of each row
+    gold_logits: Tensor  # (P,)
+    d_hidden: Tensor  # (P, D)
+    d_weight_t: Tensor  # (D, V)
+
+
+def closed_sums(
+    hidden: Tensor, weight: Tensor, smoothing: Smoothing, sums: Sums, need_grad: bool
+) -> tuple[Tensor, Tensor, Tensor, Tensor]:
+    """Loss, negative log-likelihood and both gradients, with what all tokens share put in."""
+    (n_tokens, vocab_size), wide = (hidden.size(0), weight.size(0)), sums.log_sums.dtype
+    nll = sums.log_sums.sum() - sums.gold_logits.sum()
     every = weight.to(wide).sum(0)  # (D,): the logits of all tokens add up to hidden · every
     if smoothing.pad_id is not None:
         every -= weight[smoothing.pad_id].to(wide)
     n_other = vocab_size - (smoothing.pad_id is not None)
     hidden_sum = hidden.to(wide).sum(0)  # (D,)
-    every_log_prob = hidden_sum @ every - n_other * sums.sum()
+    every_log_prob = hidden_sum @ every - n_other * sums.log_sums.sum()
     loss = smoothing.constant * n_tokens + smoothing.gold * nll - smoothing.other * every_log_prob
-    d_weight = d_weight_t.t()
+    d_hidden, d_weight = sums.d_hidden, sums.d_weight_t.t()
     if need_grad:
         d_hidden -= (smoothing.other * every).to(hidden.dtype)
         d_weight -= smoothing.other * hidden_sum
