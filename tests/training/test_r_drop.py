@@ -50,6 +50,7 @@ def test_loss_and_gradients_equal_the_plain_way(form, epsilon, alpha, dtype):
     loss, nll = plain(hidden, weight, gold, smoothing, alpha)
     assert_close(ours.loss, loss, rtol=rtol, atol=0)
     assert_close(ours.nll, nll.detach(), rtol=rtol, atol=0)
+    assert not ours.nll.requires_grad
     grads = torch.autograd.grad(3.0 * ours.loss, (hidden, weight))
     expected = torch.autograd.grad(3.0 * loss, (hidden, weight))
     for grad, wanted in zip(grads, expected, strict=True):

@@ -60,8 +60,9 @@ class _RDropLoss(torch.autograd.Function):
             loss, nll, d_hidden, d_weight = closed_sums(hidden, matrix, smoothing, sums, True)
         ctx.save_for_backward(d_hidden, d_weight)
         ctx.weight_dtype = weight.dtype
+        nll = nll / 2
         ctx.mark_non_differentiable(nll)
-        return loss / 2 + alpha / 2 * apart, nll / 2
+        return loss / 2 + alpha / 2 * apart, nll
 
     @staticmethod
     @once_differentiable
