@@ -14,15 +14,12 @@ Letters: P target tokens, C rows of one block, D d_model, V vocabulary.
 
 from __future__ import annotations
 
-from typing import Any
-
 import torch
 from torch import Tensor
-from torch.autograd.function import once_differentiable
 
 from dragoman.model.log_sums import log_sums_of
 from dragoman.training.label_smoothing import Smoothing
-from dragoman.training.vocabulary_loss import Sums, TokenLosses, closed_sums
+from dragoman.training.vocabulary_loss import Sums, TokenLosses, closed_sums, with_gradients
 
 BLOCK_ELEMENTS = {"cpu": 1 << 21, "cuda": 1 << 26}  # logits of one block of one pass
 
@@ -40,36 +37,12 @@ def r_drop_loss(
     >>> round(losses.loss.item(), 4)  # two that are alike: ln 5
     1.6094
     """
-    loss, nll = _RDropLoss.apply(hidden, weight, gold_ids, smoothing, alpha)  # type: ignore[no-untyped-call]
-    return TokenLosses(loss, nll)
-
-
-class _RDropLoss(torch.autograd.Function):
-    @staticmethod
-    def forward(
-        ctx: Any,
-        hidden: Tensor,
-        weight: Tensor,
-        gold_ids: Tensor,
-        smoothing: Smoothing,
-        alpha: float,
-    ) -> tuple[Tensor, Tensor]:
-        with torch.autocast(hidden.device.type, enabled=False):
-            matrix = weight.to(hidden.dtype)
-            sums, apart = _blocks(hidden, matrix, gold_ids, smoothing, alpha / 2)
-            loss, nll, d_hidden, d_weight = closed_sums(hidden, matrix, smoothing, sums, True)
-        ctx.save_for_backward(d_hidden, d_weight)
-        ctx.weight_dtype = weight.dtype
-        nll = nll / 2
-        ctx.mark_non_differentiable(nll)
-        return loss / 2 + alpha / 2 * apart, nll
-
-    @staticmethod
-    @once_differentiable
-    def backward(ctx: Any, d_loss: Tensor, _d_nll: Tensor) -> tuple[Tensor | None, ...]:
-        d_hidden, d_weight = ctx.saved_tensors
-        half = d_loss / 2  # the gradients are those of twice the loss
-        return d_hidden * half, (d_weight * half).to(ctx.weight_dtype), None, None, None
+    with torch.no_grad(), torch.autocast(hidden.device.type, enabled=False):
+        matrix = weight.to(hidden.dtype)
+        sums, apart = _blocks(hidden, matrix, gold_ids, smoothing, alpha / 2)
+        both, nll, *gradients = closed_sums(hidden, matrix, smoothing, sums, True)
+    twice = with_gradients(both + alpha * apart, hidden, weight, *gradients)
+    return TokenLosses(twice / 2, nll / 2)
 
 
 def _blocks(

@@ -47,35 +47,33 @@ def vocabulary_loss(
     >>> round(losses.loss.item(), 4), round(losses.nll.item(), 4)  # 2 ln 5
     (3.2189, 3.2189)
     """
-    # Asked here: inside the function below, PyTorch says of a parameter that it needs a gradient
-    # even in an evaluation.
     need_grad = torch.is_grad_enabled() and (hidden.requires_grad or weight.requires_grad)
-    loss, nll = _VocabularyLoss.apply(hidden, weight, gold_ids, smoothing, need_grad)  # type: ignore[no-untyped-call]
-    return TokenLosses(loss, nll)
+    with torch.no_grad(), torch.autocast(hidden.device.type, enabled=False):
+        matrix = weight.to(hidden.dtype)
+        loss, nll, *gradients = _blocks(hidden, matrix, gold_ids, smoothing, need_grad)
+    return TokenLosses(with_gradients(loss, hidden, weight, *gradients) if need_grad else loss, nll)
 
 
-class _VocabularyLoss(torch.autograd.Function):
+def with_gradients(
+    loss: Tensor, hidden: Tensor, weight: Tensor, d_hidden: Tensor, d_weight: Tensor
+) -> Tensor:
+    """A loss whose gradients are known already, made differentiable."""
+    known: Tensor = _KnownGradients.apply(hidden, weight, loss, d_hidden, d_weight)  # type: ignore[no-untyped-call]
+    return known
+
+
+class _KnownGradients(torch.autograd.Function):
     @staticmethod
     def forward(
-        ctx: Any,
-        hidden: Tensor,
-        weight: Tensor,
-        gold_ids: Tensor,
-        smoothing: Smoothing,
-        need_grad: bool,
-    ) -> tuple[Tensor, Tensor]:
-        with torch.autocast(hidden.device.type, enabled=False):
-            matrix = weight.to(hidden.dtype)
-            loss, nll, d_hidden, d_weight = _blocks(hidden, matrix, gold_ids, smoothing, need_grad)
-        if need_grad:
-            ctx.save_for_backward(d_hidden, d_weight)
-            ctx.weight_dtype = weight.dtype
-        ctx.mark_non_differentiable(nll)
-        return loss, nll
+        ctx: Any, _hidden: Tensor, weight: Tensor, loss: Tensor, d_hidden: Tensor, d_weight: Tensor
+    ) -> Tensor:
+        ctx.save_for_backward(d_hidden, d_weight)
+        ctx.weight_dtype = weight.dtype
+        return loss.clone()
 
     @staticmethod
     @once_differentiable
-    def backward(ctx: Any, d_loss: Tensor, _d_nll: Tensor) -> tuple[Tensor | None, ...]:
+    def backward(ctx: Any, d_loss: Tensor) -> tuple[Tensor | None, ...]:
         d_hidden, d_weight = ctx.saved_tensors
         # A tensor without dimensions does not widen the other: each gradient keeps its own type.
         return d_hidden * d_loss, (d_weight * d_loss).to(ctx.weight_dtype), None, None, None
