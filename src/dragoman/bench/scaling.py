@@ -146,7 +146,7 @@ def growth_of(xs: Sequence[float], ys: Sequence[float]) -> dict[str, Any]:
     """The fits by their JSON keys."""
     return {
         name: {
-            "exponent": round(growth.exponent, 3),
+            "exponent": round(growth.exponent, 4),
             "explained": round(growth.explained, 4),
             "from": significant(growth.low),
             "to": significant(growth.high),
