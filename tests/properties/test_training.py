@@ -158,7 +158,7 @@ def test_an_orthogonalized_matrix_is_finite_and_short(rows, columns, scale, seed
         step=st.integers(0, 2**62),
         tokens=st.integers(0, 2**62),
         seconds=st.floats(0, 1e12),
-        is_budgeted=st.booleans(),
+        review_step=st.integers(0, 2**62),
         position=st.builds(Position, st.integers(0, 10**9), st.integers(0, 10**9)),
         validations=st.lists(
             st.builds(

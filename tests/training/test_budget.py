@@ -7,6 +7,7 @@ import pytest
 
 from dragoman.config import TrainConfig
 from dragoman.training.budget import (
+    FEWEST_STEPS,
     FIRST_STEPS,
     MEASURED_STEPS,
     RESERVED_SHARE,
@@ -39,24 +40,38 @@ def start(train, state=None):
 
 
 def run(clock, train, state, budget, *, seconds, until=10**6, share=same):
-    """Steps of these seconds each until the budget is decided, or until a step."""
+    """Steps of these seconds each until the budget is decided, or until a step; what is told."""
     began = clock.now - state.seconds
-    while budget.is_open(state) and state.step < until:
-        state.step += 1
-        clock.now += seconds(state.step) if callable(seconds) else seconds
-        state.seconds = clock.now - began
-        budget.decide(state, train, share=share)
+    told = ""
+    while not told and state.step < until:
+        told = one_step(clock, train, state, budget, began, seconds=seconds, share=share)
+    return told
+
+
+def one_step(clock, train, state, budget, began, *, seconds, share=same):
+    state.step += 1
+    clock.now += seconds(state.step) if callable(seconds) else seconds
+    state.seconds = clock.now - began
+    return budget.decide(state, train, share=share) if budget.is_due(state) else ""
+
+
+def run_to_the_end(clock, train, state, budget, *, seconds):
+    """What is told on the way, and the seconds that it all took."""
+    began, told = clock.now - state.seconds, []
+    while state.step < state.total_steps:
+        told.append(one_step(clock, train, state, budget, began, seconds=seconds))
+    return [text for text in told if text], clock.now - began
 
 
 def test_the_steps_fill_the_minutes_but_for_the_reserve(clock):
     train = TrainConfig(minutes=10)
     state, budget = start(train)
-    run(clock, train, state, budget, seconds=0.5)
+    told = run(clock, train, state, budget, seconds=0.5)
     assert state.step == DECIDED_AT
     in_time = 600 * (1 - RESERVED_SHARE) / 0.5
     assert state.total_steps == pytest.approx(in_time, abs=1)
-    assert f"{state.total_steps:,} steps fit into 10 minutes" in budget.said
-    assert "0.50 s a step" in budget.said
+    assert f"{state.total_steps:,} steps fit into 10 minutes" in told
+    assert "0.50 s a step" in told
 
 
 def test_the_first_steps_do_not_count_for_the_speed(clock):
@@ -107,19 +122,48 @@ def test_the_warm_up_is_no_longer_than_asked_and_than_the_run(clock, seconds, wa
     assert state.warmup_steps <= max(state.step, state.total_steps // 8) <= state.total_steps
 
 
-def test_it_is_decided_once(clock):
+def test_a_steady_speed_changes_nothing_that_was_decided(clock):
     train = TrainConfig(minutes=10)
     state, budget = start(train)
     run(clock, train, state, budget, seconds=0.5)
-    assert not budget.is_open(state)
-    clock.now += 300
-    state.step += 1
-    assert not budget.is_open(state)
+    decided, warmup = state.total_steps, state.warmup_steps
+    told, seconds = run_to_the_end(clock, train, state, budget, seconds=0.5)
+    assert not told
+    assert state.total_steps == pytest.approx(decided, abs=2)
+    assert state.warmup_steps == warmup
+    assert seconds == pytest.approx(600 * (1 - RESERVED_SHARE), abs=1)
+
+
+@pytest.mark.parametrize(("early", "late"), [(0.5, 0.2), (0.5, 1.2), (0.2, 0.21)])
+@pytest.mark.parametrize("changes_at", [50, 300])
+def test_the_minutes_are_kept_when_the_machine_changes_its_speed(clock, early, late, changes_at):
+    train = TrainConfig(minutes=10)
+    state, budget = start(train)
+    run(clock, train, state, budget, seconds=early)
+    decided, warmup = state.total_steps, state.warmup_steps
+    told, seconds = run_to_the_end(
+        clock, train, state, budget, seconds=lambda step: early if step < changes_at else late
+    )
+    assert seconds == pytest.approx(600 * (1 - RESERVED_SHARE), rel=0.03)
+    assert (state.total_steps > decided) == (late < early)
+    assert state.warmup_steps == warmup  # it may be over already
+    assert bool(told) == (max(early, late) > 1.1 * min(early, late))
+    assert all("had been planned" in text for text in told)
+
+
+def test_a_machine_that_comes_to_a_stand_ends_the_run_and_not_later(clock):
+    train = TrainConfig(minutes=10)
+    state, budget = start(train)
+    run(clock, train, state, budget, seconds=0.5)
+    review = state.review_step
+    assert review - state.step > FEWEST_STEPS  # control: there is something to wait for
+    run_to_the_end(clock, train, state, budget, seconds=lambda s: 9000 if s == review else 0.5)
+    assert state.step == state.total_steps == review
 
 
 def test_without_minutes_there_is_nothing_to_decide(clock):
     state, budget = start(TrainConfig())
-    assert not budget.is_open(state)
+    assert not budget.is_due(state)
 
 
 def test_a_resumed_run_keeps_what_was_decided(clock):
@@ -128,8 +172,9 @@ def test_a_resumed_run_keeps_what_was_decided(clock):
     run(clock, train, state, budget, seconds=0.5)
     saved = TrainState.from_dict(state.to_dict())
     _, again = start(train, saved)
-    assert not again.is_open(saved)
+    assert not again.is_due(saved)
     assert (saved.total_steps, saved.warmup_steps) == (state.total_steps, state.warmup_steps)
+    assert saved.review_step == state.review_step
 
 
 @pytest.mark.parametrize("killed_at", [1, FIRST_STEPS, DECIDED_AT - 1])
@@ -140,7 +185,7 @@ def test_a_run_killed_before_the_decision_decides_when_it_is_resumed(clock, kill
     saved = TrainState.from_dict(state.to_dict())
     clock.now += 86_400  # a night between them is not training
     _, again = start(train, saved)
-    assert again.is_open(saved)
+    assert again.is_due(saved)
     run(clock, train, saved, again, seconds=0.5)
     assert saved.step == killed_at + DECIDED_AT
     assert saved.total_steps == pytest.approx(3600 * (1 - RESERVED_SHARE) / 0.5, abs=1)

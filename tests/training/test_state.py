@@ -16,7 +16,7 @@ def test_the_state_survives_json():
         seconds=0.1 + 0.2,
         total_steps=50,
         warmup_steps=3,
-        is_budgeted=True,
+        review_step=13,
         position=Position(epoch=1, batch=3),
         validations=[Validated(5, 1 / 3, None), Validated(6, 1e-300, 27.5)],
         metrics_bytes=77,

@@ -37,9 +37,9 @@ class TrainState:
     samples: int = 0  # sentence pairs seen, over all processes
     tokens: int = 0  # target tokens seen, over all processes
     seconds: float = 0.0  # spent training, over all parts of a run that was resumed
-    total_steps: int = 0  # where the schedule ends; fixed once a time budget was measured
-    warmup_steps: int = 0  # the same of its rise
-    is_budgeted: bool = False  # whether a time budget has fixed them
+    total_steps: int = 0  # where the schedule ends, as far as a time budget can tell
+    warmup_steps: int = 0  # where its rise ends
+    review_step: int = 0  # when a time budget looks at them again; 0: it has not decided yet
     position: Position = field(default_factory=lambda: Position(epoch=0, batch=0))
     validations: list[Validated] = field(default_factory=list)
     metrics_bytes: int = 0  # length of metrics.jsonl; what comes after it is written again

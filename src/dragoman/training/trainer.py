@@ -159,9 +159,8 @@ class Trainer:
 
     def _after_update(self) -> None:
         state, train = self.state, self.config.train
-        if self.budget.is_open(state):
-            self.budget.decide(state, train, share=self.world.share)
-            self._tell(self.budget.said)
+        if self.budget.is_due(state):
+            self._tell(self.budget.decide(state, train, share=self.world.share))
         is_last = self.reason_to_stop() is not None
         if state.step % train.log_every == 0:
             self._log()
