@@ -213,10 +213,10 @@ class TrainConfig:
     clip_norm: float = setting(0.0, "largest norm of the gradient; 0 = not clipped")
     weight_decay: float = setting(0.0, "decay of the weight matrices")
     r_drop: float = setting(0.0, "weight of the R-Drop term between two dropout passes; 0 = off")
-    diversify: float = setting(
+    back_translation: float = setting(
         0.0,
-        "steps of a first model of both directions, as a share of steps; the run then learns from"
-        " its translations of the corpus too; 0 = off",
+        "steps of a first model of both directions, as a share of steps; it translates the targets"
+        " back, and the run learns from these pairs too; 0 = off",
     )
     source_masking: float = setting(0.0, "share of source tokens replaced by <unk> while training")
     precision: Precision = setting("float32", "arithmetic of the model")
@@ -242,7 +242,7 @@ class TrainConfig:
             self,
             positive="batch_tokens accumulate steps epochs log_every keep_last keep_best",
             not_negative="validate_every checkpoint_every warmup_steps clip_norm weight_decay"
-            " r_drop diversify average patience seed final_learning_rate",
+            " r_drop back_translation average patience seed final_learning_rate",
             above_zero="learning_rate minutes eps",
             share="label_smoothing source_masking",
         )
@@ -289,10 +289,11 @@ class Config:
     decode: DecodeConfig = field(default_factory=DecodeConfig)
 
     def __post_init__(self) -> None:
-        if self.train.diversify > 0 and not self.data.joint_vocab:
+        if self.train.back_translation > 0 and not self.data.joint_vocab:
             raise ConfigError(
-                f"train.diversify = {self.train.diversify:g}: a model of both directions needs one"
-                " vocabulary; set data.joint_vocab = true, or train.diversify = 0"
+                f"train.back_translation = {self.train.back_translation:g}: a model of both"
+                " directions needs one vocabulary; set data.joint_vocab = true, or"
+                " train.back_translation = 0"
             )
 
 

@@ -17,12 +17,12 @@ from dragoman.decoding.shortlist_building import LEAST_VOCABULARY, build_shortli
 from dragoman.errors import BundleError
 from dragoman.model.transformer import Transformer
 from dragoman.pictures.curves import draw_training
-from dragoman.runs.diversify import (
+from dragoman.runs.back_translation import (
+    BACK_TRANSLATIONS,
     FIRST,
-    TRANSLATIONS,
-    diversified_setup,
     first_setup,
-    translate_corpus,
+    setup_with,
+    translate_back,
     translation_seconds,
 )
 from dragoman.runs.record import make_record
@@ -66,17 +66,17 @@ def train(request: TrainRequest, reporter: Reporter | None = None) -> Outcome:
         if world.is_first:
             write_settings(request.out, setup)
         world.wait()
-        if setup.config.train.diversify > 0:
-            return _train_diversified(request, setup, world, stop, reporter)
+        if setup.config.train.back_translation > 0:
+            return _train_with_back_translation(request, setup, world, stop, reporter)
         return _Run(request, setup, world, stop, reporter).go()
 
 
-def _train_diversified(
+def _train_with_back_translation(
     request: TrainRequest, setup: Setup, world: World, stop: StopRequest, reporter: Reporter
 ) -> Outcome:
-    """Train a first model, translate the corpus with it, and train on all of that together."""
+    """Train a first model, have it translate the targets back, and train on all of it together."""
     tell = reporter.message if world.is_first else lambda text: None
-    first, folder = request.out / FIRST, request.out / TRANSLATIONS
+    first, folder = request.out / FIRST, request.out / BACK_TRANSLATIONS
     state = _state_of_finished(first)
     if state is None:
         tell(f"first a model of both directions, in {first}")
@@ -87,9 +87,9 @@ def _train_diversified(
         if outcome.reason == "interrupted":
             return replace(outcome, out=request.out)
         state = outcome.state
-    tell(f"now its translations of the corpus, in {folder}")
+    tell(f"now its translations of every target, in {folder}")
     translator = load(first, device=str(world.device))
-    if not translate_corpus(translator, setup, folder, world=world, stop=stop, reporter=reporter):
+    if not translate_back(translator, setup, folder, world=world, stop=stop, reporter=reporter):
         return Outcome(
             out=request.out,
             reason="interrupted",
@@ -97,7 +97,7 @@ def _train_diversified(
             record={},
             is_first=world.is_first,
         )
-    setup = diversified_setup(setup, folder)
+    setup = setup_with(setup, folder)
     tell(f"now the model itself, from {len(setup.train_store):,} pairs")
     before = Before(
         steps=state.step,

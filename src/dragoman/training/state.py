@@ -24,7 +24,7 @@ class Validated:
 
 @dataclass(frozen=True, kw_only=True)
 class Before:
-    """What was done before a run's first step: a first model, and its translations of the corpus.
+    """What was done before a run's first step: a first model, and its back-translations.
 
     >>> Before(seconds=60.0, translation_seconds=12.0).all_seconds
     72.0

@@ -11,8 +11,8 @@ from dragoman.config import Config, DataConfig, TrainConfig
 from dragoman.config_loading import load_config
 from dragoman.corpus.reading import CorpusSource
 from dragoman.errors import ConfigError
-from dragoman.runs import diversify, training_run
-from dragoman.runs.diversify import BothDirections, Together
+from dragoman.runs import back_translation, training_run
+from dragoman.runs.back_translation import BothDirections, Together
 from dragoman.runs.setup import TrainRequest
 from dragoman.runs.training_run import train
 from dragoman.training.checkpoint import checkpoint_path, load_weights
@@ -21,12 +21,12 @@ from dragoman.training.metrics import read_metrics
 SMALL = ["data.tokenizer=symbols", "model.d_model=8", "model.n_heads=2", "model.d_ff=8"]
 SMALL += ["model.n_layers=1", "train.batch_tokens=250", "train.log_every=1", "train.steps=6"]
 SMALL += ["train.validate_every=3", "train.warmup_steps=2", "train.average=0", "model.dropout=0.2"]
-SMALL += ["train.diversify=0.5", "data.valid_size=20"]
+SMALL += ["train.back_translation=0.5", "data.valid_size=20"]
 
 
 @pytest.fixture(autouse=True)
 def small_shards(monkeypatch):
-    monkeypatch.setattr(diversify, "SHARD_PAIRS", 50)
+    monkeypatch.setattr(back_translation, "SHARD_PAIRS", 50)
 
 
 @pytest.fixture
@@ -44,8 +44,8 @@ def request(corpus, out, *overrides, **more) -> TrainRequest:
     return TrainRequest(out=out, loaded=loaded, train=corpus, **more)
 
 
-def translations(run) -> list[tuple[str, str]]:
-    paths = sorted((run / "translations").glob("*.jsonl"))
+def back_translations(run) -> list[tuple[str, str]]:
+    paths = sorted((run / "back_translations").glob("*.jsonl"))
     rows = [json.loads(line) for path in paths for line in path.read_text().splitlines()]
     return [(row["src"], row["tgt"]) for row in rows]
 
@@ -61,31 +61,28 @@ def test_two_sources_together_have_the_pairs_and_files_of_both(make_source, corp
     assert both.files() == corpus.files()
 
 
-def test_the_corpus_is_translated_both_ways_but_for_what_is_held_out(corpus, tmp_path):
+def test_every_target_is_translated_back_but_for_what_is_held_out(corpus, tmp_path):
     out = train(request(corpus, tmp_path / "run")).out
-    found = translations(out)
-    forward, backward = found[0::2], found[1::2]
-    assert len(forward) == len(backward) == 180  # 20 of the 200 are held out
-    pairs = {pair.src: pair.tgt for pair in corpus.pairs()}
-    assert all(pairs[src] == tgt for (src, _), (_, tgt) in zip(forward, backward, strict=True))
-    translator = training_run.load(out / "first")
-    (src, there), (back, tgt) = forward[0], backward[0]
-    assert [t.text for t in translator.translate([src, tgt])] == [there, back]
+    made = back_translations(out)
+    assert len(made) == 180  # 20 of the 200 are held out
+    assert {tgt for _, tgt in made} < {pair.tgt for pair in corpus.pairs()}
+    found = training_run.load(out / "first").translate([tgt for _, tgt in made])
+    assert [translation.text for translation in found] == [src for src, _ in made]
 
 
-def test_the_run_learns_from_the_corpus_and_its_translations(corpus, tmp_path):
+def test_the_run_learns_from_the_corpus_and_its_back_translations(corpus, tmp_path):
     outcome = train(request(corpus, tmp_path / "run"))
     sentences = outcome.record["data"]["sentences"]
-    assert sentences["kept"] + sum(sentences["dropped"].values()) == 3 * 180
+    assert sentences["kept"] + sum(sentences["dropped"].values()) == 2 * 180
     assert sentences["kept"] > 180
     names = [file["path"] for file in outcome.record["data"]["files"]]
-    assert sum("translations" in name for name in names) == 4
+    assert sum("back_translations" in name for name in names) == 4
 
 
 def test_the_run_begins_with_the_weights_of_the_first(corpus, tmp_path):
     # So small a rate moves nothing in one step of the run itself.
     out = train(request(corpus, tmp_path / "run")).out
-    still = ["train.learning_rate=1e-30", "train.steps=1", "train.diversify=0"]
+    still = ["train.learning_rate=1e-30", "train.steps=1", "train.back_translation=0"]
     after = train(request(corpus, tmp_path / "still", *still, init=out / "first")).out
     first, moved = (bundle.read_bundle(run).weights for run in (out / "first", out))
     stood = bundle.read_bundle(after).weights
@@ -102,6 +99,7 @@ def test_the_first_model_has_its_share_of_the_steps_and_is_counted(corpus, tmp_p
     assert outcome.record["tokens"] > first["tokens"] > 0
     assert own[0]["seconds"] > first["seconds"] > 0
     assert outcome.record["first"]["steps"] == 3
+    assert outcome.record["first"]["translation_seconds"] > 0
     assert outcome.record["first"]["seconds"] == pytest.approx(first["seconds"], abs=1e-3)
 
 
@@ -115,11 +113,11 @@ def test_a_run_stopped_again_and_again_is_the_run_that_was_not(corpus, tmp_path,
         outcome = train(request(corpus, stopped, resume=resume))
         if outcome.reason != "interrupted":
             break
-        n_translated = len(list((stopped / "translations").glob("*.jsonl")))
+        n_translated = len(list((stopped / "back_translations").glob("*.jsonl")))
         is_in_run = (stopped / "checkpoints").exists()
-        places.add("run" if is_in_run else "translations" if n_translated else "first")
-    assert places == {"first", "translations", "run"}
-    assert translations(stopped) == translations(straight)
+        places.add("run" if is_in_run else "back_translations" if n_translated else "first")
+    assert places == {"first", "back_translations", "run"}
+    assert back_translations(stopped) == back_translations(straight)
     weights = [load_weights(checkpoint_path(run, 6)) for run in (straight, stopped)]
     assert all(torch.equal(weights[0][name], weights[1][name]) for name in weights[0])
     losses = [
@@ -156,5 +154,5 @@ def test_minutes_are_shared_by_the_first_model_and_the_run(corpus, tmp_path):
 
 
 def test_two_vocabularies_are_refused():
-    with pytest.raises(ConfigError, match=r"diversify = 0\.5.*data\.joint_vocab = true"):
-        Config(data=DataConfig(joint_vocab=False), train=TrainConfig(diversify=0.5))
+    with pytest.raises(ConfigError, match=r"back_translation = 0\.5.*data\.joint_vocab = true"):
+        Config(data=DataConfig(joint_vocab=False), train=TrainConfig(back_translation=0.5))

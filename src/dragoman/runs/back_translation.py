@@ -1,12 +1,14 @@
-"""More to learn from the same pairs: a first model's translations of them, both ways.
+"""More to learn from the same pairs: every target once more, with a source that a model made of it.
 
-The first model learns both directions at once: where source and target share a vocabulary, a pair
-turned round is a pair (Ding et al., 2021). It then translates every source forward and every target
-back, and the run, which begins with the first model's weights, learns from the corpus and from
-these translations together (Nguyen et al., 2020).
+A first model learns both directions at once: where source and target share a vocabulary, a pair
+turned round is a pair (Ding et al., 2021). It then translates every target back, and the run, which
+begins with the first model's weights, learns from the corpus and from these pairs together. Their
+targets are real, so that what the first model gets wrong is only a reason to read with care
+(Sennrich et al., 2016, who have it for targets without a source; Nguyen et al., 2020, for those of
+the corpus itself).
 
-Everything is a file of the run: ``first/`` is a run like any other, ``translations/`` a corpus of
-JSONL files. What is there already is not made again, so that a run that was killed goes on.
+Everything is a file of the run: ``first/`` is a run like any other, ``back_translations/`` a corpus
+of JSONL files. What is there already is not made again, so that a run that was killed goes on.
 """
 
 from __future__ import annotations
@@ -34,8 +36,8 @@ from dragoman.training.interrupt import StopRequest
 from dragoman.training.reporting import Reporter
 
 FIRST = "first"
-TRANSLATIONS = "translations"
-SHARD_PAIRS = 2000  # pairs that one file of translations is for
+BACK_TRANSLATIONS = "back_translations"
+SHARD_PAIRS = 2000  # pairs of one file of back-translations
 
 
 @dataclass(frozen=True)
@@ -76,10 +78,14 @@ class Together:
 
 def first_setup(setup: Setup) -> Setup:
     """What the first model is trained with: both directions, and its share of steps or minutes."""
-    train, share = setup.config.train, setup.config.train.diversify
+    train, share = setup.config.train, setup.config.train.back_translation
     minutes = None if train.minutes is None else train.minutes * share / (1 + share)
     own = replace(
-        train, steps=max(1, round(train.steps * share)), minutes=minutes, epochs=None, diversify=0.0
+        train,
+        steps=max(1, round(train.steps * share)),
+        minutes=minutes,
+        epochs=None,
+        back_translation=0.0,
     )
     both = replace(
         setup, config=replace(setup.config, train=own), train=BothDirections(setup.train)
@@ -87,10 +93,10 @@ def first_setup(setup: Setup) -> Setup:
     return _prepared(both, exclude=BothDirections(setup.valid))
 
 
-def diversified_setup(setup: Setup, folder: Path) -> Setup:
-    """What the run itself is trained with: its corpus and the translations in a folder."""
-    translations = CorpusSource(corpus=(str(folder),))
-    more = replace(setup, train=Together(setup.train, translations))
+def setup_with(setup: Setup, folder: Path) -> Setup:
+    """What the run itself is trained with: its corpus and the back-translations in a folder."""
+    back_translations = CorpusSource(corpus=(str(folder),))
+    more = replace(setup, train=Together(setup.train, back_translations))
     return _prepared(more, exclude=setup.valid)
 
 
@@ -108,7 +114,7 @@ def _prepared(setup: Setup, *, exclude: Source) -> Setup:
     return replace(setup, train_store=store, data=data)
 
 
-def translate_corpus(
+def translate_back(
     translator: Translator,
     setup: Setup,
     folder: Path,
@@ -117,10 +123,10 @@ def translate_corpus(
     stop: StopRequest,
     reporter: Reporter,
 ) -> bool:
-    """Write the translations of all training pairs, both ways; False if asked to stop before.
+    """Write every training target with its translation into a folder; False if asked to stop.
 
     Each process takes its share of the files. The time that they took all together is kept beside
-    the translations, since a run that is resumed has to know it.
+    them, since a run that is resumed has to know it.
     """
     folder.mkdir(exist_ok=True)
     left_out = hash_set(setup.valid.pairs())
@@ -136,13 +142,11 @@ def translate_corpus(
         if stop.asked:
             break
         started = time.monotonic()
-        rows = _both_ways(translator, shard)
+        rows = _turned_back(translator, shard)
         atomic.write_text(_seconds_path(folder, number), f"{time.monotonic() - started:.3f}\n")
         atomic.write_text(_shard_path(folder, number), "".join(rows))
         if world.is_first:
-            reporter.message(
-                f"translated {n_done:,} pairs both ways, of {len(setup.train_store):,}"
-            )
+            reporter.message(f"translated back {n_done:,} of {len(setup.train_store):,} targets")
     n_asked = world.sum([float(stop.asked)])[0]  # waits for the others, too
     return n_asked == 0
 
@@ -152,13 +156,13 @@ def translation_seconds(folder: Path, world: World) -> float:
     return sum(float(path.read_text()) for path in folder.glob("*.seconds")) / world.size
 
 
-def _both_ways(translator: Translator, pairs: Sequence[Pair]) -> Iterator[str]:
-    """Each source with its translation, and each target with its own, as lines of JSON."""
-    forward = translator.translate([pair.src for pair in pairs])
-    backward = translator.translate([pair.tgt for pair in pairs])
-    for pair, there, back in zip(pairs, forward, backward, strict=True):
-        for src, tgt in ((pair.src, there.text), (back.text, pair.tgt)):
-            yield json.dumps({"src": src, "tgt": tgt}, ensure_ascii=False) + "\n"
+def _turned_back(translator: Translator, pairs: Sequence[Pair]) -> list[str]:
+    """Each target with the source that the model makes of it, as a line of JSON."""
+    made = translator.translate([pair.tgt for pair in pairs])
+    return [
+        json.dumps({"src": source.text, "tgt": pair.tgt}, ensure_ascii=False) + "\n"
+        for source, pair in zip(made, pairs, strict=True)
+    ]
 
 
 def _shard_path(folder: Path, number: int) -> Path:
