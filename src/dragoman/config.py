@@ -210,6 +210,11 @@ class TrainConfig:
     smoothing_form: SmoothingForm = setting(
         "uniform", "spread over all V (the paper), or over V - 2, without gold and pad"
     )
+    vocabulary_share: float = setting(
+        1.0,
+        "share of the vocabulary that the loss sums over beside the batch's own tokens, in all but"
+        " the last fifth of the steps; 1 = all of it, always",
+    )
     clip_norm: float = setting(0.0, "largest norm of the gradient; 0 = not clipped")
     weight_decay: float = setting(0.0, "decay of the weight matrices")
     r_drop: float = setting(0.0, "weight of the R-Drop term between two dropout passes; 0 = off")
@@ -248,6 +253,10 @@ class TrainConfig:
         )
         if faults.sound("betas"):
             faults.unless(all(0 <= b < 1 for b in self.betas), "betas", self.betas, "in [0, 1)")
+        if faults.sound("vocabulary_share", "r_drop"):
+            share = self.vocabulary_share
+            faults.unless(0 < share <= 1, "vocabulary_share", share, "above 0 and at most 1")
+            faults.unless(share == 1 or self.r_drop == 0, "vocabulary_share", share, "1 for R-Drop")
         if faults.sound("seed"):
             faults.unless(self.seed < 2**63, "seed", self.seed, "below 2^63")
         faults.raise_if_any()

@@ -21,7 +21,7 @@ from dragoman.training.metrics import read_metrics
 SMALL = ["data.tokenizer=symbols", "model.d_model=8", "model.n_heads=2", "model.d_ff=8"]
 SMALL += ["model.n_layers=1", "train.batch_tokens=250", "train.log_every=1", "train.steps=6"]
 SMALL += ["train.validate_every=3", "train.warmup_steps=2", "train.average=0", "model.dropout=0.2"]
-SMALL += ["train.back_translation=0.5", "data.valid_size=20"]
+SMALL += ["train.back_translation=0.5", "data.valid_size=20", "train.vocabulary_share=0.5"]
 
 
 @pytest.fixture(autouse=True)

@@ -12,6 +12,7 @@ from dragoman.runs import training_run
 from dragoman.runs.listing import list_runs
 from dragoman.runs.setup import TrainRequest
 from dragoman.runs.training_run import train
+from dragoman.training import trainer
 from dragoman.training.averaging import average_weights
 from dragoman.training.checkpoint import checkpoint_path, list_steps, load_weights
 from dragoman.training.metrics import read_metrics
@@ -98,6 +99,20 @@ def test_sampling_masking_and_r_drop_train_too(corpus, tmp_path):
     odd = ["train.source_masking=0.2", "train.r_drop=1.0", "train.smoothing_form=kl"]
     odd += ["train.optimizer=muon", "train.clip_norm=1.0", "train.accumulate=2"]
     assert train(request(corpus, tmp_path / "run", *odd)).state.step == 6
+
+
+def test_the_last_fifth_of_the_steps_sums_over_the_whole_vocabulary(corpus, tmp_path, monkeypatch):
+    shares = []
+    real = trainer.update
+
+    def spy(*args, vocabulary_share, **more):
+        shares.append(vocabulary_share)
+        return real(*args, vocabulary_share=vocabulary_share, **more)
+
+    monkeypatch.setattr(trainer, "update", spy)
+    sampled = ["train.vocabulary_share=0.25", "train.steps=10"]
+    train(request(corpus, tmp_path / "run", *sampled))
+    assert shares == [0.25] * 8 + [1.0] * 2
 
 
 @pytest.mark.parametrize("precision", ["bf16", "fp16"])

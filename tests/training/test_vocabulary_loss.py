@@ -142,9 +142,9 @@ def test_an_evaluation_makes_no_gradients(monkeypatch):
     asked = []
     real = module._blocks
 
-    def spy(*args):
-        asked.append(args[-1])
-        return real(*args)
+    def spy(*args, need_grad, sample):
+        asked.append(need_grad)
+        return real(*args, need_grad=need_grad, sample=sample)
 
     monkeypatch.setattr(module, "_blocks", spy)
     hidden, weight, gold = make()

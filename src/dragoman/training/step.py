@@ -53,7 +53,7 @@ class Objective(nn.Module):
         """Whether two halves of a batch at once are faster than one batch on all cores."""
         return self.model.config.d_model < WIDE
 
-    def forward(self, batch: Batch) -> tuple[Tensor, Tensor]:
+    def forward(self, batch: Batch, vocabulary_share: float = 1.0) -> tuple[Tensor, Tensor]:
         if self.training and self.source_masking > 0:
             pad_id = self.model.config.pad_id
             masked = mask_source(batch.src_ids, self.source_masking, pad_id)
@@ -66,7 +66,9 @@ class Objective(nn.Module):
             )
         else:
             hidden, gold = self._hidden(batch)
-            losses = vocabulary_loss(hidden, self.model.output_weight, gold, self.smoothing)
+            losses = vocabulary_loss(
+                hidden, self.model.output_weight, gold, self.smoothing, share=vocabulary_share
+            )
         return losses.loss, losses.nll
 
     def _hidden(self, batch: Batch) -> tuple[Tensor, Tensor]:
@@ -107,18 +109,20 @@ def update(
     world: World,
     n_tokens: float,
     learning_rate: float,
+    vocabulary_share: float = 1.0,
     scaler: torch.amp.GradScaler | None = None,
     need_norm: bool = False,
 ) -> Update:
     """Train on the micro-batches of one update, of ``n_tokens`` target tokens in all processes.
 
-    ``objective`` is an :class:`Objective`, or wraps one.
+    ``objective`` is an :class:`Objective`, or wraps one. ``vocabulary_share`` below 1 estimates the
+    softmax from a sample (``sampled_vocabulary.py``).
     """
     device, losses = world.device, []
 
     def train(batch: Batch) -> Tensor:
         with _autocast(config, device):
-            loss, nll = objective(batch.to(device))
+            loss, nll = objective(batch.to(device), vocabulary_share)
         # Processes average their gradients; times their number, it is the sum again.
         mean = loss * (world.size / n_tokens)
         (mean if scaler is None else scaler.scale(mean)).backward()

@@ -38,6 +38,7 @@ from dragoman.training.window import Window
 logger = logging.getLogger(__name__)
 
 VALIDATIONS = 10  # of a run that does not say how often
+SAMPLED_STEPS = 0.8  # of the steps that may estimate the sum over the vocabulary
 
 Validator = Callable[[Transformer], Validation]
 Reason = Literal["steps", "epochs", "minutes", "patience", "interrupted"]
@@ -148,6 +149,7 @@ class Trainer:
             world=self.world,
             n_tokens=n_tokens,
             learning_rate=self.learning_rate(),
+            vocabulary_share=self.vocabulary_share(),
             scaler=self.scaler,
             need_norm=state.step % train.log_every == 0,
         )
@@ -164,6 +166,11 @@ class Trainer:
             d_model=self.config.model.d_model,
             total_steps=self.state.total_steps,
         )
+
+    def vocabulary_share(self) -> float:
+        """Of the update under way: the last ones see the vocabulary whole."""
+        is_late = self.state.step > SAMPLED_STEPS * self.state.total_steps
+        return 1.0 if is_late else self.config.train.vocabulary_share
 
     def _after_update(self) -> None:
         state, train = self.state, self.config.train

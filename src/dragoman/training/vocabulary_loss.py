@@ -9,6 +9,9 @@ sum, its gradient is known up to a factor as soon as it is: the backward pass on
 The smoothed part of the target, the same for every token, is never subtracted from (P, V) numbers:
 its share of both gradients is a sum of rows, made once.
 
+Where the sum over the vocabulary may be an estimate, it is one over a part of it
+(``sampled_vocabulary.py``); all else stays exact.
+
 Letters: P target tokens, C rows of one block, D d_model, V vocabulary.
 """
 
@@ -24,6 +27,7 @@ from torch.autograd.function import once_differentiable
 
 from dragoman.model.log_sums import log_sums_of
 from dragoman.training.label_smoothing import Smoothing
+from dragoman.training.sampled_vocabulary import Sample, draw_sample
 
 BLOCK_ELEMENTS = {"cpu": 1 << 22, "cuda": 1 << 27}  # logits of one block: 16 MB on a CPU
 
@@ -37,9 +41,12 @@ class TokenLosses:
 
 
 def vocabulary_loss(
-    hidden: Tensor, weight: Tensor, gold_ids: Tensor, smoothing: Smoothing
+    hidden: Tensor, weight: Tensor, gold_ids: Tensor, smoothing: Smoothing, *, share: float = 1.0
 ) -> TokenLosses:
     """The summed loss of hidden states under the output matrix: (P, D), (V, D), (P,) -> sums.
+
+    With a ``share`` below 1 the sum over the vocabulary is estimated from the gold tokens and this
+    share of the others.
 
     >>> hidden, weight = torch.zeros(2, 3, requires_grad=True), torch.ones(5, 3)
     >>> losses = vocabulary_loss(hidden, weight, torch.tensor([1, 4]),
@@ -50,7 +57,9 @@ def vocabulary_loss(
     need_grad = torch.is_grad_enabled() and (hidden.requires_grad or weight.requires_grad)
     with torch.no_grad(), torch.autocast(hidden.device.type, enabled=False):
         matrix = weight.to(hidden.dtype)
-        loss, nll, *gradients = _blocks(hidden, matrix, gold_ids, smoothing, need_grad)
+        sample = draw_sample(gold_ids, len(matrix), share) if share < 1 else None
+        sums = _blocks(hidden, matrix, gold_ids, smoothing, need_grad=need_grad, sample=sample)
+        loss, nll, *gradients = closed_sums(hidden, matrix, smoothing, sums, need_grad)
     return TokenLosses(with_gradients(loss, hidden, weight, *gradients) if need_grad else loss, nll)
 
 
@@ -80,13 +89,22 @@ class _KnownGradients(torch.autograd.Function):
 
 
 def _blocks(
-    hidden: Tensor, weight: Tensor, gold_ids: Tensor, smoothing: Smoothing, need_grad: bool
-) -> tuple[Tensor, Tensor, Tensor, Tensor]:
-    """Loss, negative log-likelihood and both gradients, block by block."""
+    hidden: Tensor,
+    weight: Tensor,
+    gold_ids: Tensor,
+    smoothing: Smoothing,
+    *,
+    need_grad: bool,
+    sample: Sample | None,
+) -> Sums:
+    """Log sums, gold logits and both gradients, block by block, over all tokens or a sample."""
+    n_all = weight.size(0)
+    if sample is not None:
+        weight, gold_ids = weight[sample.ids], sample.gold
     n_tokens, vocab_size = hidden.size(0), weight.size(0)
     wide = torch.float64 if hidden.dtype == torch.float64 else torch.float32
     limit = BLOCK_ELEMENTS.get(hidden.device.type, BLOCK_ELEMENTS["cuda"])
-    n_blocks = max(1, math.ceil(n_tokens / max(1, limit // vocab_size)))
+    n_blocks = max(1, math.ceil(n_tokens / max(1, limit // max(1, vocab_size))))
     n_rows = max(1, math.ceil(n_tokens / n_blocks))  # blocks of one size, none larger than it must
     logits = hidden.new_empty(n_rows, vocab_size)
     probs = torch.empty_like(logits, dtype=wide)
@@ -100,6 +118,8 @@ def _blocks(
         gold = gold_ids[rows, None]  # (C, 1)
         z, p = logits[: gold.size(0)], probs[: gold.size(0)]
         torch.mm(hidden[rows], weight_t, out=z)  # (C, V)
+        if sample is not None:
+            z += sample.log_weights.to(z.dtype)  # a drawn token stands for those that were not
         torch.softmax(z, dim=-1, dtype=wide, out=p)  # (C, V)
         gold_logits[rows] = z.gather(1, gold).squeeze(1)
         sums[rows] = log_sums_of(z, p)
@@ -112,9 +132,9 @@ def _blocks(
                 d_weight_t.addmm_(hidden[rows].t(), g)
             else:
                 d_weight_t += hidden[rows].t() @ g
-    return closed_sums(
-        hidden, weight, smoothing, Sums(sums, gold_logits, d_hidden, d_weight_t), need_grad
-    )
+    if sample is not None and need_grad:
+        d_weight_t = sample.spread(d_weight_t.t(), n_all).t()
+    return Sums(sums, gold_logits, d_hidden, d_weight_t)
 
 
 @dataclass(frozen=True)
