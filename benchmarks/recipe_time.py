@@ -30,6 +30,7 @@ from dragoman.training.distributed import World
 from dragoman.training.optimizer import Optimizers
 from dragoman.training.reporting import Silence
 from dragoman.training.step import Objective, update
+from dragoman.training.trainer import SAMPLED_STEPS
 
 WARM_UP = 10
 RATE = 1e-4  # what an update takes does not depend on it
@@ -60,9 +61,10 @@ class Recipe:
         return self.train.steps + round(self.train.steps * self.train.back_translation)
 
     def seconds_an_update(self, n_updates: int) -> float:
-        """The mean of so many updates."""
+        """The mean of so many updates, as many of them with a sampled vocabulary as in a run."""
         started = time.perf_counter()
-        for _ in range(n_updates):
+        for number in range(n_updates):
+            is_sampled = number < SAMPLED_STEPS * n_updates
             micro = [next(self.batches) for _ in range(self.train.accumulate)]
             n_tokens = float(sum(batch.n_tokens for batch in micro))
             update(
@@ -73,6 +75,7 @@ class Recipe:
                 world=World(),
                 n_tokens=n_tokens,
                 learning_rate=RATE,
+                vocabulary_share=self.train.vocabulary_share if is_sampled else 1.0,
             )
         return (time.perf_counter() - started) / n_updates
 

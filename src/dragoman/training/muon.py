@@ -71,4 +71,6 @@ class Muon(Optimizer):
         updates = orthogonalize(torch.stack(directions))
         scale = lr * 0.2 * math.sqrt(max(matrices[0].shape))
         for matrix, update in zip(matrices, updates, strict=True):
-            matrix.mul_(1 - lr * decay).add_(update, alpha=-scale)
+            if decay > 0:
+                matrix.mul_(1 - lr * decay)
+            matrix.add_(update, alpha=-scale)
