@@ -1,11 +1,10 @@
 """How long one recipe trains beside another: their updates take turns, their steps are counted.
 
     python -m benchmarks.recipe_time OURS.toml THEIRS.toml --src FILE --tgt FILE \\
-        [--first BUNDLE] [--updates 40] [--rounds 3] [--json]
+        [--updates 40] [--rounds 3] [--json]
 
 Both corpora are prepared beforehand. The time of a recipe is that of its updates times their
-number, those of a first model included. Where the recipe translates targets back, ``--first`` is
-the model to do it with, and 2,000 of them stand for all. Validations and checkpoints are left out.
+number; validations and checkpoints are left out.
 """
 
 from __future__ import annotations
@@ -15,16 +14,14 @@ import json
 import statistics
 import tempfile
 import time
-from itertools import islice
 from pathlib import Path
 from typing import Any
 
 from dragoman.batches.loader import Batches, BatchSettings
 from dragoman.config_loading import load_config
 from dragoman.corpus.reading import CorpusSource
-from dragoman.decoding.loading import load
 from dragoman.model.transformer import Transformer
-from dragoman.runs.setup import Setup, TrainRequest, set_up
+from dragoman.runs.setup import TrainRequest, set_up
 from dragoman.training.allocator import keep_large_blocks
 from dragoman.training.distributed import World
 from dragoman.training.optimizer import Optimizers
@@ -34,7 +31,6 @@ from dragoman.training.trainer import SAMPLED_STEPS
 
 WARM_UP = 10
 RATE = 1e-4  # what an update takes does not depend on it
-TRANSLATED = 2000
 
 
 class Recipe:
@@ -43,22 +39,18 @@ class Recipe:
     def __init__(self, path: Path, corpus: CorpusSource) -> None:
         with tempfile.TemporaryDirectory() as folder:
             request = TrainRequest(out=Path(folder) / "run", loaded=load_config(path), train=corpus)
-            self.setup: Setup = set_up(request, World(), Silence())
-        self.path, self.train = path, self.setup.config.train
+            setup = set_up(request, World(), Silence())
+        self.path, self.train = path, setup.config.train
         settings = BatchSettings(
             batch_tokens=self.train.batch_tokens,
             seed=self.train.seed,
             accumulate=self.train.accumulate,
-            sampling=self.setup.config.data.sampling,
-            tokenizer=self.setup.tokenizer,
+            sampling=setup.config.data.sampling,
+            tokenizer=setup.tokenizer,
         )
-        self.batches = Batches(self.setup.train_store, settings)
-        self.objective = Objective(Transformer(self.setup.config.model), self.train).train()
+        self.batches = Batches(setup.train_store, settings)
+        self.objective = Objective(Transformer(setup.config.model), self.train).train()
         self.optimizers = Optimizers(self.objective.model, self.train)
-
-    @property
-    def n_updates(self) -> int:
-        return self.train.steps + round(self.train.steps * self.train.back_translation)
 
     def seconds_an_update(self, n_updates: int) -> float:
         """The mean of so many updates, as many of them with a sampled vocabulary as in a run."""
@@ -79,39 +71,24 @@ class Recipe:
             )
         return (time.perf_counter() - started) / n_updates
 
-    def translation_seconds(self, first: Path | None) -> float:
-        """Of all targets, by those of a first part of the corpus."""
-        if self.train.back_translation == 0 or first is None:
-            return 0.0
-        translator = load(first)
-        targets = [pair.tgt for pair in islice(self.setup.train.pairs(), TRANSLATED)]
-        started = time.perf_counter()
-        translator.translate(targets)
-        seconds = time.perf_counter() - started
-        return seconds * len(self.setup.train_store) / len(targets)
 
-
-def measure(recipes: list[Recipe], first: Path | None, *, n_updates: int, n_rounds: int) -> Any:
+def measure(recipes: list[Recipe], *, n_updates: int, n_rounds: int) -> list[dict[str, Any]]:
     """Seconds of each recipe, and how many times those of the last they are."""
     keep_large_blocks(in_one_heap=True)
     for recipe in recipes:
         recipe.seconds_an_update(WARM_UP)
-    rounds = [[r.seconds_an_update(n_updates) for r in recipes] for _ in range(n_rounds)]
-    translating = [recipe.translation_seconds(first) for recipe in recipes]
-    totals = [
-        [seconds * recipe.n_updates + more for seconds, recipe, more in row]
-        for row in (zip(found, recipes, translating, strict=True) for found in rounds)
-    ]
+    rounds = [[recipe.seconds_an_update(n_updates) for recipe in recipes] for _ in range(n_rounds)]
+    last = recipes[-1].train.steps
     found = []
     for number, recipe in enumerate(recipes):
-        ratios = [row[number] / row[-1] for row in totals]
+        steps, each = recipe.train.steps, [row[number] for row in rounds]
+        ratios = [row[number] * steps / (row[-1] * last) for row in rounds]
         found.append(
             {
                 "recipe": str(recipe.path),
-                "updates": recipe.n_updates,
-                "ms_an_update": 1000 * statistics.median(row[number] for row in rounds),
-                "translation_seconds": translating[number],
-                "seconds": statistics.median(row[number] for row in totals),
+                "updates": steps,
+                "ms_an_update": 1000 * statistics.median(each),
+                "seconds": steps * statistics.median(each),
                 "times_the_last": statistics.median(ratios),
                 "spread": [min(ratios), max(ratios)],
             }
@@ -124,14 +101,13 @@ def main() -> None:
     parser.add_argument("recipes", type=Path, nargs="+")
     parser.add_argument("--src", type=Path, required=True)
     parser.add_argument("--tgt", type=Path, required=True)
-    parser.add_argument("--first", type=Path, help="the model that translates targets back")
     parser.add_argument("--updates", type=int, default=40)
     parser.add_argument("--rounds", type=int, default=3)
     parser.add_argument("--json", action="store_true", help="print one JSON object")
     options = parser.parse_args()
     corpus = CorpusSource(src=(options.src,), tgt=(options.tgt,))
     recipes = [Recipe(path, corpus) for path in options.recipes]
-    found = measure(recipes, options.first, n_updates=options.updates, n_rounds=options.rounds)
+    found = measure(recipes, n_updates=options.updates, n_rounds=options.rounds)
     if options.json:
         print(json.dumps({"recipes": found}, indent=2))
         return
@@ -139,7 +115,7 @@ def main() -> None:
         low, high = each["spread"]
         print(
             f"{each['recipe']}: {each['updates']:,} updates of {each['ms_an_update']:.0f} ms"
-            f" + {each['translation_seconds']:.0f} s of translating = {each['seconds']:,.0f} s,"
+            f" = {each['seconds']:,.0f} s,"
             f" {each['times_the_last']:.2f} × the last ({low:.2f}–{high:.2f})"
         )
 

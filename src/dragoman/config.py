@@ -13,7 +13,6 @@ from dataclasses import dataclass, field, fields
 from typing import Literal
 
 from dragoman.config_checks import Faults, check_ranges, setting, settle
-from dragoman.errors import ConfigError
 from dragoman.tokenize.vocabulary import PAD_ID
 
 Norm = Literal["post", "pre"]
@@ -218,11 +217,6 @@ class TrainConfig:
     clip_norm: float = setting(0.0, "largest norm of the gradient; 0 = not clipped")
     weight_decay: float = setting(0.0, "decay of the weight matrices")
     r_drop: float = setting(0.0, "weight of the R-Drop term between two dropout passes; 0 = off")
-    back_translation: float = setting(
-        0.0,
-        "steps of a first model of both directions, as a share of steps; it translates the targets"
-        " back, and the run learns from these pairs too; 0 = off",
-    )
     source_masking: float = setting(0.0, "share of source tokens replaced by <unk> while training")
     precision: Precision = setting("float32", "arithmetic of the model")
     compile: bool = setting(False, "use torch.compile")
@@ -247,7 +241,7 @@ class TrainConfig:
             self,
             positive="batch_tokens accumulate steps epochs log_every keep_last keep_best",
             not_negative="validate_every checkpoint_every warmup_steps clip_norm weight_decay"
-            " r_drop back_translation average patience seed final_learning_rate",
+            " r_drop average patience seed final_learning_rate",
             above_zero="learning_rate minutes eps",
             share="label_smoothing source_masking",
         )
@@ -296,14 +290,6 @@ class Config:
     data: DataConfig = field(default_factory=DataConfig)
     train: TrainConfig = field(default_factory=TrainConfig)
     decode: DecodeConfig = field(default_factory=DecodeConfig)
-
-    def __post_init__(self) -> None:
-        if self.train.back_translation > 0 and not self.data.joint_vocab:
-            raise ConfigError(
-                f"train.back_translation = {self.train.back_translation:g}: a model of both"
-                " directions needs one vocabulary; set data.joint_vocab = true, or"
-                " train.back_translation = 0"
-            )
 
 
 TABLES: dict[str, type] = {f.name: f.default_factory for f in fields(Config)}  # type: ignore[misc]

@@ -68,8 +68,6 @@ class Setup:
 
     config: Config
     tokenizer: Tokenizer
-    train: Source  # without what is held out
-    valid: Source
     train_store: Store
     valid_store: Store
     valid_pairs: Sequence[Pair]
@@ -103,8 +101,6 @@ def set_up(request: TrainRequest, world: World, reporter: Reporter) -> Setup:
     return Setup(
         config=_fit_to_epochs(config, train_store, world),
         tokenizer=tokenizer,
-        train=train,
-        valid=valid,
         train_store=train_store,
         valid_store=valid_store,
         valid_pairs=list(clean(valid.pairs(), valid_data, tally=Tally())),

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -12,19 +12,10 @@ from torch import Tensor
 
 from dragoman import bundle
 from dragoman.batches.loader import Batches, BatchSettings
-from dragoman.decoding.loading import load
 from dragoman.decoding.shortlist_building import LEAST_VOCABULARY, build_shortlist
 from dragoman.errors import BundleError
 from dragoman.model.transformer import Transformer
 from dragoman.pictures.curves import draw_training
-from dragoman.runs.back_translation import (
-    BACK_TRANSLATIONS,
-    FIRST,
-    first_setup,
-    setup_with,
-    translate_back,
-    translation_seconds,
-)
 from dragoman.runs.record import make_record
 from dragoman.runs.setup import Setup, TrainRequest, claim, set_up, write_settings
 from dragoman.runs.validator import Validator
@@ -41,7 +32,7 @@ from dragoman.training.distributed import World, join_world
 from dragoman.training.interrupt import StopRequest
 from dragoman.training.metrics import read_metrics
 from dragoman.training.reporting import Reporter, Silence
-from dragoman.training.state import Before, TrainState, Validated
+from dragoman.training.state import TrainState, Validated
 from dragoman.training.trainer import Reason, Trainer
 
 
@@ -60,79 +51,21 @@ def train(request: TrainRequest, reporter: Reporter | None = None) -> Outcome:
     """Train what is asked for and leave a bundle in ``request.out``."""
     keep_large_blocks(in_one_heap=True)
     claim(request)
-    reporter = reporter or Silence()
     with join_world(request.device) as world, StopRequest().on_signals() as stop:
-        setup = set_up(request, world, reporter)
-        if world.is_first:
-            write_settings(request.out, setup)
-        world.wait()
-        if setup.config.train.back_translation > 0:
-            return _train_with_back_translation(request, setup, world, stop, reporter)
-        return _Run(request, setup, world, stop, reporter).go()
-
-
-def _train_with_back_translation(
-    request: TrainRequest, setup: Setup, world: World, stop: StopRequest, reporter: Reporter
-) -> Outcome:
-    """Train a first model, have it translate the targets back, and train on all of it together."""
-    tell = reporter.message if world.is_first else lambda text: None
-    first, folder = request.out / FIRST, request.out / BACK_TRANSLATIONS
-    state = _state_of_finished(first)
-    if state is None:
-        tell(f"first a model of both directions, in {first}")
-        inner = first_setup(setup)
-        if world.is_first:
-            write_settings(first, inner)
-        outcome = _Run(replace(request, out=first), inner, world, stop, reporter).go()
-        if outcome.reason == "interrupted":
-            return replace(outcome, out=request.out)
-        state = outcome.state
-    tell(f"now its translations of every target, in {folder}")
-    translator = load(first, device=str(world.device))
-    if not translate_back(translator, setup, folder, world=world, stop=stop, reporter=reporter):
-        return Outcome(
-            out=request.out,
-            reason="interrupted",
-            state=state,
-            record={},
-            is_first=world.is_first,
-        )
-    setup = setup_with(setup, folder)
-    tell(f"now the model itself, from {len(setup.train_store):,} pairs")
-    before = Before(
-        steps=state.step,
-        samples=state.samples,
-        tokens=state.tokens,
-        seconds=state.seconds,
-        translation_seconds=translation_seconds(folder, world),
-    )
-    return _Run(replace(request, init=first), setup, world, stop, reporter, before).go()
-
-
-def _state_of_finished(run: Path) -> TrainState | None:
-    """Where a run stood at its end; None where it has not come to it."""
-    if not (run / bundle.RECORD).exists() or not bundle.read_bundle(run).record.get("is_done"):
-        return None
-    newest = load_newest(run)
-    return None if newest is None else newest.state
+        return _Run(request, world, stop, reporter or Silence()).go()
 
 
 class _Run:
-    """One run of one process; ``before`` tells what was done before its first step."""
+    """One run of one process."""
 
     def __init__(
-        self,
-        request: TrainRequest,
-        setup: Setup,
-        world: World,
-        stop: StopRequest,
-        reporter: Reporter,
-        before: Before | None = None,
+        self, request: TrainRequest, world: World, stop: StopRequest, reporter: Reporter
     ) -> None:
         self.request, self.world, self.reporter = request, world, reporter
-        self.setup, self.before = setup, before
+        self.setup: Setup = set_up(request, world, reporter)
         self.config = self.setup.config
         if world.is_first:
+            write_settings(request.out, self.setup)
             clear_unfinished(request.out)
         world.wait()
         self.model = self._new_model()
@@ -156,7 +89,6 @@ class _Run:
             world=world,
             reporter=reporter,
             resume_from=resumed,
-            before=before or Before(),
             on_best=self._write_best,
             stop=stop,
         )
@@ -266,14 +198,13 @@ class _Run:
         self, weights: dict[str, Tensor], state: TrainState, more: dict[str, Any]
     ) -> dict[str, Any]:
         task = {} if self.request.task is None else {"task": self.request.task}
-        first = {} if self.before is None else {"first": {"folder": FIRST, **asdict(self.before)}}
         record = make_record(
             self.config,
             state,
             world=self.world,
             params=self.n_params,
             data=self.setup.data,
-            more={**task, **first, **more},
+            more={**task, **more},
         )
         if self.world.is_first:
             bundle.write_bundle(

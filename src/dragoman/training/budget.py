@@ -73,8 +73,7 @@ class Budget:
         """The speed of the steps measured; None while they are too few to believe it."""
         assert self.minutes is not None
         n_measured = state.step - self._warm_step
-        since_first_step = now - self._began - state.seconds_before
-        is_late = since_first_step > self.minutes * 60 * MEASURED_SHARE
+        is_late = now - self._began > self.minutes * 60 * MEASURED_SHARE
         if n_measured < 1 or (n_measured < MEASURED_STEPS and not is_late):
             return None
         return max(1e-9, now - self._warm_time) / n_measured
@@ -83,5 +82,4 @@ class Budget:
         """An estimate from the mean speed so far."""
         if state.step == 0:
             return 0.0
-        seconds = state.seconds - state.seconds_before
-        return (state.total_steps - state.step) * seconds / state.step
+        return (state.total_steps - state.step) * state.seconds / state.step

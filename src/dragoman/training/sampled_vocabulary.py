@@ -1,8 +1,8 @@
 """A part of the vocabulary that stands for all of it in the loss (Jean et al., 2015).
 
-The softmax of a small model is half of its work, and nearly all of its probability lies on tokens
-that the batch itself has. So these are summed one by one, and of the others each is drawn with the
-same small probability r and counts 1 / r times: the sum over the vocabulary stays right on average.
+The softmax of a small model is a third of its work, and most of its probability lies on tokens that
+the batch itself has. So these are summed one by one, and of the others each is drawn with the same
+small probability r and counts 1 / r times: the sum over the vocabulary stays right on average.
 
 Letters: P target tokens, V vocabulary, C tokens of the sample.
 """

@@ -22,25 +22,6 @@ class Validated:
         return (0.0 if self.val_bleu is None else self.val_bleu, -self.val_loss)
 
 
-@dataclass(frozen=True, kw_only=True)
-class Before:
-    """What was done before a run's first step: a first model, and its back-translations.
-
-    >>> Before(seconds=60.0, translation_seconds=12.0).all_seconds
-    72.0
-    """
-
-    steps: int = 0
-    samples: int = 0
-    tokens: int = 0
-    seconds: float = 0.0  # of training
-    translation_seconds: float = 0.0
-
-    @property
-    def all_seconds(self) -> float:
-        return self.seconds + self.translation_seconds
-
-
 @dataclass
 class TrainState:
     """Counters, data position, early stopping; a checkpoint keeps it as JSON.
@@ -56,7 +37,6 @@ class TrainState:
     samples: int = 0  # sentence pairs seen, over all processes
     tokens: int = 0  # target tokens seen, over all processes
     seconds: float = 0.0  # spent training, over all parts of a run that was resumed
-    seconds_before: float = 0.0  # of these, before the first step: on a model that it begins with
     total_steps: int = 0  # where the schedule ends, as far as a time budget can tell
     warmup_steps: int = 0  # where its rise ends
     review_step: int = 0  # when a time budget looks at them again; 0: it has not decided yet

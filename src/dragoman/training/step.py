@@ -164,12 +164,11 @@ def clip_gradients(
     if scaler is not None:
         for optimizer in optimizers.all:
             scaler.unscale_(optimizer)
-    parameters = [p for p in objective.parameters() if p.grad is not None]
-    norm = nn.utils.get_total_norm(p.grad for p in parameters if p.grad is not None)
+    norm = nn.utils.get_total_norm(p.grad for p in objective.parameters() if p.grad is not None)
     # Gradients below the limit would all be multiplied by 1. To look costs nothing on a CPU alone.
     is_within = norm.device.type == "cpu" and float(whole(norm)) + 1e-6 <= limit
     if limit > 0 and not is_within:
-        nn.utils.clip_grads_with_norm_(parameters, limit, norm)
+        nn.utils.clip_grads_with_norm_(objective.parameters(), limit, norm)
     return whole(norm)
 
 

@@ -31,7 +31,7 @@ from dragoman.training.metrics import MetricsLog
 from dragoman.training.optimizer import Optimizers
 from dragoman.training.reporting import Progress, Reporter, Silence, Validation
 from dragoman.training.schedule import learning_rate
-from dragoman.training.state import Before, TrainState, Validated
+from dragoman.training.state import TrainState, Validated
 from dragoman.training.step import Objective, seed_step, update
 from dragoman.training.window import Window
 
@@ -56,7 +56,6 @@ class Trainer:
     world: World = field(default_factory=World)
     reporter: Reporter = field(default_factory=Silence)
     resume_from: Checkpoint | None = None
-    before: Before = field(default_factory=Before)
     on_best: Callable[[TrainState], None] = lambda state: None
     stop: StopRequest = field(default_factory=StopRequest)
 
@@ -64,14 +63,7 @@ class Trainer:
         train = self.config.train
         if train.precision == "bf16":
             check_bf16(self.world.device)
-        self.state = TrainState(
-            samples=self.before.samples,
-            tokens=self.before.tokens,
-            seconds=self.before.all_seconds,
-            seconds_before=self.before.all_seconds,
-            total_steps=train.steps,
-            warmup_steps=train.warmup_steps,
-        )
+        self.state = TrainState(total_steps=train.steps, warmup_steps=train.warmup_steps)
         self.model.to(self.world.device)
         if self.resume_from is not None:
             self.state = self.resume_from.state
