@@ -161,12 +161,26 @@ def check_format(path: Path) -> None:
 def wrap(text: str, inches: float, size: float) -> str:
     """The text in lines that are no wider than so many inches, as far as its words allow.
 
+    Lines are as even as their number allows, so that no last word stands alone.
+
     >>> wrap("one two three", 0.8, 10)
     'one two\\nthree'
+    >>> wrap("the old man is here .", 1.5, 10)
+    'the old man\\nis here .'
     """
-    characters = max(8, int(inches * 72 / (0.56 * size)))
-    lines = (textwrap.wrap(line, characters) or [""] for line in text.split("\n"))
-    return "\n".join(line for wrapped in lines for line in wrapped)
+    most = max(8, int(inches * 72 / (0.56 * size)))
+    return "\n".join(line for part in text.split("\n") for line in _even_lines(part, most))
+
+
+def _even_lines(text: str, most: int) -> list[str]:
+    """The fewest lines of at most so many characters, and of these the narrowest."""
+    lines = textwrap.wrap(text, most) or [""]
+    for narrower in range(most - 1, 0, -1):
+        evener = textwrap.wrap(text, narrower) or [""]
+        if len(evener) > len(lines):
+            break
+        lines = evener
+    return lines
 
 
 def _settings(colors: Colors, fonts: Fonts) -> Any:
