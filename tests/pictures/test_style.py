@@ -97,3 +97,8 @@ def test_titles_are_wrapped_at_spaces_and_kept_whole():
     text = "eins zwei drei vier\nfünf"
     assert wrap(text, 1.0, 10).replace("\n", " ") == text.replace("\n", " ")
     assert max(map(len, wrap(text, 1.0, 10).split("\n"))) <= 12
+
+
+def test_lines_are_even_and_no_word_that_fits_is_cut():
+    assert wrap("the old man is here .", 1.5, 10) == "the old man\nis here ."
+    assert wrap("Donaudampfschiffe an", 1.5, 10) == "Donaudampfschiffe\nan"

@@ -175,8 +175,9 @@ def wrap(text: str, inches: float, size: float) -> str:
 def _even_lines(text: str, most: int) -> list[str]:
     """The fewest lines of at most so many characters, and of these the narrowest."""
     lines = textwrap.wrap(text, most) or [""]
-    for narrower in range(most - 1, 0, -1):
-        evener = textwrap.wrap(text, narrower) or [""]
+    longest = max(map(len, text.split()), default=most)  # no word is cut for the sake of evenness
+    for narrower in range(most - 1, longest - 1, -1):
+        evener = textwrap.wrap(text, narrower)
         if len(evener) > len(lines):
             break
         lines = evener
