@@ -35,6 +35,7 @@ def test_it_is_compiled():
     assert compiled(run_ahead) is not None
 
 
+@pytest.mark.parametrize("positions", ["sinusoidal", "rotary"])
 @pytest.mark.parametrize("n_sentences", [1, 3, 40])
 @pytest.mark.parametrize(
     "options",
@@ -47,9 +48,9 @@ def test_it_is_compiled():
     ids=str,
 )
 def test_what_is_said_is_what_single_steps_say(
-    make_model, sources, monkeypatch, calls, n_sentences, options
+    make_model, sources, monkeypatch, calls, n_sentences, options, positions
 ):
-    model, src_ids = make_model(), pad_sources(sources(n_sentences))
+    model, src_ids = make_model(positions=positions), pad_sources(sources(n_sentences))
     found = greedy_search(model, src_ids, **options)
     expected = singly(monkeypatch, model, src_ids, **options)
     assert [(h.ids, h.ending) for h in found] == [(h.ids, h.ending) for h in expected]

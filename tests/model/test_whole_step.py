@@ -43,7 +43,7 @@ def test_a_step_gives_the_numbers_of_the_forward_pass(any_config, shake):
     found, in_one_call = logits_of_steps(model)
     assert_close(found, model(SOURCE, torch.tensor([SAID]))[0])
     d_k, d_v = config.head_sizes
-    is_known = config.positions != "rotary" and config.window is None and d_k == d_v
+    is_known = config.window is None and d_k == d_v
     assert in_one_call == is_known
 
 
@@ -56,8 +56,9 @@ def test_a_step_gives_the_numbers_of_the_step_layer_by_layer(make_model, monkeyp
     assert_close(found, expected)
 
 
-def test_float32_stays_float32(make_model):
-    found, in_one_call = logits_of_steps(make_model().float())
+@pytest.mark.parametrize("positions", ["sinusoidal", "rotary"])
+def test_float32_stays_float32(make_model, positions):
+    found, in_one_call = logits_of_steps(make_model(positions=positions).float())
     assert in_one_call
     assert found.dtype == torch.float32
 
@@ -93,10 +94,13 @@ def test_beams_and_padding_are_as_layer_by_layer(any_config, shake, make_ids, mo
     assert_close(in_one_call, logits())
 
 
+@pytest.mark.parametrize("positions", ["sinusoidal", "rotary"])
 @pytest.mark.parametrize(("n_beams", "capacity"), [(1, 20), (1, 18), (3, 20), (3, 7)])
-def test_many_positions_and_short_sources(make_model, make_ids, monkeypatch, n_beams, capacity):
+def test_many_positions_and_short_sources(
+    make_model, make_ids, monkeypatch, n_beams, capacity, positions
+):
     """From fewer entries than a fast softmax wants to more; the cache may end between the two."""
-    model = make_model()
+    model = make_model(positions=positions)
     src_ids, ids = make_ids(3, 1, 19), make_ids(capacity * n_beams * 3, seed=3)[0]
 
     def logits():
@@ -112,11 +116,11 @@ def test_many_positions_and_short_sources(make_model, make_ids, monkeypatch, n_b
     assert_close(in_one_call, logits())
 
 
-@pytest.mark.parametrize("norm", ["pre", "post"])
+@pytest.mark.parametrize("options", [{"norm": "pre"}, {"norm": "post"}, {"positions": "rotary"}])
 @pytest.mark.parametrize("lengths", [(3, 1, 5), (16,), (17, 2), (48, 30), (49,)])
-def test_the_memory_is_read_as_layer_by_layer(make_model, make_ids, monkeypatch, lengths, norm):
+def test_the_memory_is_read_as_layer_by_layer(make_model, make_ids, monkeypatch, lengths, options):
     """From fewer tokens than a fast softmax wants to more than batched products are good for."""
-    model, src_ids = make_model(norm=norm), make_ids(*lengths)
+    model, src_ids = make_model(**options), make_ids(*lengths)
 
     def memories():
         cache = model.start(src_ids, n_beams=1, capacity=5)

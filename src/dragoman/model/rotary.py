@@ -20,6 +20,19 @@ def rotary_angles(positions: Tensor, d_k: int) -> Tensor:
     return positions.double()[:, None] / 10_000 ** (pair / d_k)
 
 
+def turns(length: int, d_k: int, dtype: torch.dtype) -> Tensor:
+    """The same angles as complex numbers: (L, K / 2).
+
+    A pair of coordinates, taken for a complex number, is turned by one product with its own; where
+    no gradient is asked for, that takes a fraction of the time of :class:`Rotation`.
+
+    >>> turns(2, 2, torch.float64).flatten().tolist()  # by 0 and by 1 radian
+    [(1+0j), (0.5403023058681398+0.8414709848078965j)]
+    """
+    angles = rotary_angles(torch.arange(length), d_k)
+    return torch.polar(torch.ones_like(angles), angles).to(dtype.to_complex())
+
+
 @dataclass(frozen=True)
 class Rotation:
     """Turns (B, H, L, K) by the angles of L positions.

@@ -28,7 +28,7 @@ from dragoman.model.masks import decoder_mask, encoder_mask, padding_mask, windo
 from dragoman.model.packing import PACK_FROM, Packing
 from dragoman.model.rotary import Rotation
 from dragoman.model.whole_encoder import KeysAndValues, read_in_one_call
-from dragoman.model.whole_step import WholeStep
+from dragoman.model.whole_step import WholeStep, places_of
 
 
 class Transformer(nn.Module):
@@ -148,9 +148,10 @@ class Transformer(nn.Module):
             n_beams=n_beams,
             capacity=capacity,
         )
-        if in_one_call and self.tgt_positions is not None:
+        if in_one_call:
             embedding = self._target_embedding()
-            cache.whole_step = WholeStep(self.decoder, embedding, self.tgt_positions, cache)
+            places = places_of(self.config, self.tgt_positions, capacity, like=embedding.weight)
+            cache.whole_step = WholeStep(self.decoder, embedding, places, cache)
         return cache
 
     def _goes_in_one_call(self, mask: Tensor | None, *, capacity: int) -> bool:
@@ -159,13 +160,13 @@ class Transformer(nn.Module):
 
     def _read_in_one_call(self, src_ids: Tensor, mask: Tensor | None) -> KeysAndValues | None:
         """Keys and values of the memory in each layer; None where it cannot be."""
-        if self.src_positions is None:
-            return None
+        embedding = self._source_embedding()
+        length, weight = src_ids.size(1), embedding.weight
         return read_in_one_call(
             src_ids,
             mask,
-            embedding=self._source_embedding(),
-            positions=self.src_positions,
+            embedding=embedding,
+            places=places_of(self.config, self.src_positions, length, like=weight),
             encoder=self.encoder,
             decoder=self.decoder,
         )

@@ -10,7 +10,6 @@ at least 16, E any width.
 
 from __future__ import annotations
 
-import math
 from typing import cast
 
 import torch
@@ -23,16 +22,9 @@ from dragoman.model.embeddings import Embedding
 from dragoman.model.encoder import Encoder, EncoderLayer
 from dragoman.model.packing import PACK_FROM
 from dragoman.model.scripted import compiled
+from dragoman.model.scripted_layers import attend, embedded, feed_forward, rows_of, turn
 from dragoman.model.short_attention import SHORT
-from dragoman.model.whole_step import (
-    attend,
-    bias_of_mask,
-    feed_forward,
-    lengthened_mask,
-    linear_of,
-    norm_of,
-    rows_of,
-)
+from dragoman.model.whole_step import bias_of_mask, lengthened_mask, linear_of, norm_of
 
 KeysAndValues = list[tuple[Tensor, Tensor]]
 
@@ -42,13 +34,14 @@ def read_in_one_call(
     mask: Tensor | None,
     *,
     embedding: Embedding,
-    positions: nn.Module,
+    places: Tensor,
     encoder: Encoder,
     decoder: Decoder,
 ) -> KeysAndValues | None:
     """Keys and values of the memory for each decoder layer, (B, H, S, K); None where it cannot be.
 
-    ``mask``, (B, 1, 1, S), is True where there is a token; None: everywhere.
+    ``mask``, (B, 1, 1, S), is True where there is a token; None: everywhere. ``places``, (S, D) or
+    (S, K / 2), is of ``places_of``.
     """
     read = compiled(read_through)
     if read is None or src_ids.size(1) > SHORT:  # longer ones are better left to the fused kernel
@@ -62,7 +55,7 @@ def read_in_one_call(
         src_ids,
         index,
         embedding.weight,
-        positions(src_ids.size(1), embedding.weight),
+        places,
         [_weights_of(layer) for layer in layers],
         [] if encoder.final_norm is None else norm_of(encoder.final_norm),
         [_memory_weights_of(layer.cross_attention) for layer in decoder.stack()],
@@ -111,7 +104,7 @@ def read_through(
     src_ids: Tensor,
     index: Tensor,
     embedding: Tensor,
-    positions: Tensor,
+    places: Tensor,
     weights: list[list[Tensor]],
     final_norm: list[Tensor],
     memory_weights: list[list[Tensor]],
@@ -127,13 +120,14 @@ def read_through(
     d_model, (n_sentences, length) = embedding.size(1), src_ids.shape
     n_places, lacking = n_sentences * length, 16 - length  # LEAST_KEYS
     x = functional.embedding(src_ids.flatten().index_select(0, index), embedding)
-    where = positions.index_select(0, index.remainder(length))
-    x = torch.add(where, x, alpha=math.sqrt(d_model))  # (P, D)
+    x = embedded(x, places.index_select(0, index.remainder(length)))  # (P, D)
+    by_place = places.view(length, 1, 1, -1)  # the same for q, k, v and all heads
     for w in weights:
         # self-attention
         y = functional.layer_norm(x, [d_model], w[0], w[1]) if is_pre else x
         y = padded(torch.addmm(w[3], y, w[2]), index, n_places)
         y = y.view(n_sentences, length, 3, n_heads, -1)
+        turn(y, by_place)
         width = y.size(4)
         y = y.permute(2, 0, 3, 1, 4).reshape(3, n_sentences * n_heads, length, width)
         q, k, v = y[0], y[1], y[2]

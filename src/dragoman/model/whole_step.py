@@ -24,7 +24,9 @@ from dragoman.model.attention import MultiHeadAttention, View
 from dragoman.model.cache import DecoderCache, LayerCache
 from dragoman.model.decoder import Decoder, DecoderLayer
 from dragoman.model.embeddings import Embedding
+from dragoman.model.rotary import turns
 from dragoman.model.scripted import compiled
+from dragoman.model.scripted_layers import attend, embedded, feed_forward, rows_of, turn
 from dragoman.model.short_attention import LEAST_KEYS
 
 Buffers = tuple[Tensor, Tensor, Tensor, Tensor]
@@ -40,12 +42,10 @@ def knows(config: ModelConfig, weight: Tensor, mask: Tensor | None, *, capacity:
     ``mask``, (B, 1, 1, S), is True where the sources have tokens; ``capacity`` is how many
     positions there will be.
     """
-    is_added = config.positions == "sinusoidal" or (
-        config.positions == "learned" and capacity <= config.max_positions
-    )
+    has_places = config.positions != "learned" or capacity <= config.max_positions
     d_k, d_v = config.head_sizes
     return (
-        is_added
+        has_places
         and d_k == d_v
         and config.window is None
         and weight.device.type == "cpu"
@@ -55,17 +55,31 @@ def knows(config: ModelConfig, weight: Tensor, mask: Tensor | None, *, capacity:
     )
 
 
+def places_of(
+    config: ModelConfig, positions: nn.Module | None, length: int, *, like: Tensor
+) -> Tensor:
+    """What tells one place from another, as functions in one call take it.
+
+    Numbers to add to the embeddings, (L, D); for rotary positions complex numbers that turn queries
+    and keys, (L, K / 2).
+    """
+    if positions is None:
+        return turns(length, config.head_sizes[0], like.dtype)
+    table: Tensor = positions(length, like)
+    return table
+
+
 class WholeStep:
     """The decoder of a model, ready to go through its layers in one call."""
 
     def __init__(
-        self, decoder: Decoder, embedding: Embedding, positions: nn.Module, cache: DecoderCache
+        self, decoder: Decoder, embedding: Embedding, places: Tensor, cache: DecoderCache
     ) -> None:
         first = decoder.stack()[0]
         self._weights = [_weights_of(layer) for layer in decoder.stack()]
         self._final_norm = norm_of(decoder.final_norm) if decoder.final_norm is not None else []
         self._embedding = embedding.weight
-        self._positions = positions(cache.capacity, embedding.weight)  # (T, D)
+        self._places = places  # (T, D) or (T, K / 2)
         self._n_heads = first.self_attention.n_heads
         self._is_pre, self._activation = first.order == "pre", first.feed_forward.activation
         self._steps = _scripted()
@@ -89,7 +103,7 @@ class WholeStep:
             self._look_at(cache)
         return (
             self._embedding,
-            self._positions,
+            self._places,
             self._weights,
             self._final_norm,
             self._kept,
@@ -197,7 +211,7 @@ def step_through(
     ancestors: Tensor | None,
     length: int,
     embedding: Tensor,
-    positions: Tensor,
+    places: Tensor,
     weights: list[list[Tensor]],
     final_norm: list[Tensor],
     kept: list[tuple[Tensor, Tensor, Tensor, Tensor]],
@@ -212,13 +226,13 @@ def step_through(
     before, written = length * n_beams, (length + 1) * n_beams
     n_entries = min(max(written, 16), kept[0][0].size(1))  # LEAST_KEYS
     bias = bias_of_entries(ancestors, written, n_entries, n_heads, embedding)
-    x = functional.embedding(ids, embedding)
-    x = torch.add(positions[length], x, alpha=math.sqrt(d_model))
+    x = embedded(functional.embedding(ids, embedding), places[length])
     for w, (keys, values, memory_keys, memory_values) in zip(weights, kept):  # noqa: B905
         width = keys.size(2)
         # masked self-attention
         y = functional.layer_norm(x, [d_model], w[0], w[1]) if is_pre else x
         y = torch.addmm(w[3], y, w[2]).view(-1, n_beams, 3, n_heads, width)
+        turn(y, places[length])
         y = y.permute(2, 0, 3, 1, 4)  # (3, B, H, N, K)
         q = y[0].reshape(-1, n_beams, width)
         keys.narrow(1, before, n_beams).view_as(y[1]).copy_(y[1])
@@ -257,38 +271,3 @@ def bias_of_entries(
         ancestors = functional.pad(ancestors, [0, ahead], value=-math.inf)
     b, _, n, m = ancestors.shape
     return ancestors.expand(b, n_heads, n, m).reshape(b * n_heads, n, m)
-
-
-def attend(q: Tensor, k: Tensor, v: Tensor, bias: Tensor) -> Tensor:
-    """The values attended to: (B * H, N, K), twice (B * H, M, K) -> (B * H, N, K).
-
-    Few queries a sentence are faster by batched products than by the fused kernel.
-    """
-    scores = torch.baddbmm(bias, q, k.transpose(1, 2), alpha=1 / math.sqrt(q.size(2)))
-    return torch.bmm(torch.softmax(scores, dim=-1), v)
-
-
-def rows_of(x: Tensor, n_heads: int) -> Tensor:
-    """The heads side by side: (B * H, N, K) -> (R, H * K)."""
-    n_beams, width = x.size(1), x.size(2)
-    if n_beams == 1:
-        return x.view(-1, n_heads * width)
-    return x.view(-1, n_heads, n_beams, width).transpose(1, 2).reshape(-1, n_heads * width)
-
-
-def feed_forward(x: Tensor, w: list[Tensor], is_pre: bool, activation: str) -> Tensor:
-    """The feed-forward network inside its residual, by norm and maps in this order: (R, D)."""
-    y = functional.layer_norm(x, [x.size(1)], w[0], w[1]) if is_pre else x
-    y = activate(torch.addmm(w[3], y, w[2]), activation)
-    x = x.addmm_(y, w[4]).add_(w[5])
-    return x if is_pre else functional.layer_norm(x, [x.size(1)], w[0], w[1])
-
-
-def activate(inner: Tensor, activation: str) -> Tensor:
-    """What stands between the two maps of the feed-forward network: (R, F or 2 F) -> (R, F)."""
-    if activation == "relu":
-        return inner.relu_()
-    if activation == "gelu":
-        return functional.gelu(inner)
-    gate, up = inner.chunk(2, dim=-1)
-    return functional.silu(gate) * up
