@@ -24,7 +24,7 @@ from dragoman.model.attention import MultiHeadAttention, View
 from dragoman.model.cache import DecoderCache, LayerCache
 from dragoman.model.decoder import Decoder, DecoderLayer
 from dragoman.model.embeddings import Embedding
-from dragoman.model.rotary import turns
+from dragoman.model.rotary import Rotation
 from dragoman.model.scripted import compiled
 from dragoman.model.scripted_layers import attend, embedded, feed_forward, rows_of, turn
 from dragoman.model.short_attention import LEAST_KEYS
@@ -64,7 +64,7 @@ def places_of(
     and keys, (L, K / 2).
     """
     if positions is None:
-        return turns(length, config.head_sizes[0], like.dtype)
+        return Rotation.at(torch.arange(length), config.head_sizes[0], like.dtype).turns
     table: Tensor = positions(length, like)
     return table
 
