@@ -1,5 +1,6 @@
 import math
 
+import pytest
 import torch
 from torch.testing import assert_close
 
@@ -49,3 +50,11 @@ def test_the_product_of_query_and_key_depends_on_their_distance_alone(random):
 def test_a_gradient_is_turned_back_by_the_same_angle(random):
     x = random(1, 1, 2, 4).requires_grad_()
     assert torch.autograd.gradcheck(at(3, 5), x)
+
+
+@pytest.mark.parametrize("dtype", [torch.float16, torch.bfloat16])
+def test_numbers_of_16_bits_stay_what_they_are(random, dtype):
+    x = random(2, 3, 2, 4)
+    turned = Rotation.at(torch.tensor([3, 5]), 4, dtype)(x.to(dtype))
+    assert turned.dtype == dtype
+    assert_close(turned.double(), at(3, 5)(x), rtol=0, atol=0.03)

@@ -37,10 +37,12 @@ class Rotation:
     @classmethod
     def at(cls, positions: Tensor, d_k: int, dtype: torch.dtype) -> Rotation:
         angles = rotary_angles(positions, d_k)
+        if dtype.itemsize < torch.float32.itemsize:  # no complex numbers of 16 bits train
+            dtype = torch.float32
         return cls(torch.complex(angles.cos().to(dtype), angles.sin().to(dtype)))
 
     def __call__(self, x: Tensor) -> Tensor:
-        # There are no complex numbers of 16 bits. What is strided must be copied later anyway.
-        x = x.to(self.turns.real.dtype).contiguous()
-        pairs = torch.view_as_complex(torch.unflatten(x, -1, (-1, 2)))  # (B, H, L, K / 2)
-        return torch.view_as_real(pairs * self.turns).flatten(-2)  # (B, H, L, K)
+        # Not an expense: what is strided would be copied later.
+        numbers = x.to(self.turns.real.dtype).contiguous()
+        pairs = torch.view_as_complex(torch.unflatten(numbers, -1, (-1, 2)))  # (B, H, L, K / 2)
+        return torch.view_as_real(pairs * self.turns).flatten(-2).to(x.dtype)  # (B, H, L, K)
