@@ -3,7 +3,8 @@ from __future__ import annotations
 import pytest
 
 from dragoman.config_loading import load_config, with_defaults
-from dragoman.runs.defaults import choose_defaults
+from dragoman.errors import ConfigError
+from dragoman.runs.defaults import choose_defaults, that_fit
 
 
 @pytest.mark.parametrize("n_pairs", [100, 29_000, 1_000_000, 10_000_000])
@@ -21,6 +22,26 @@ def test_a_larger_corpus_gets_a_larger_model():
         for n in (29_000, 1_000_000, 10_000_000)
     ]
     assert widths == sorted(set(widths))
+
+
+@pytest.mark.parametrize(("n_pairs", "positions"), [(29_000, "rotary"), (1_000_000, "sinusoidal")])
+def test_positions_of_a_small_corpus_are_rotary(n_pairs, positions):
+    chosen = choose_defaults(n_pairs, task=None, tokenizer=None)
+    assert with_defaults(load_config(), chosen.values).model.positions == positions
+
+
+@pytest.mark.parametrize("options", [["model.d_model=12", "model.n_heads=4"], ["model.d_k=5"]])
+def test_heads_of_an_odd_width_keep_positions_that_they_can_have(options):
+    chosen = choose_defaults(29_000, task=None, tokenizer=None).values
+    loaded = load_config(overrides=options)
+    assert with_defaults(loaded, that_fit(chosen, loaded)).model.positions == "sinusoidal"
+    with pytest.raises(ConfigError, match="even for rotary positions"):
+        with_defaults(loaded, chosen)
+
+
+def test_what_fits_is_all_of_a_bundle_without_rotary_positions():
+    settings = {"model.positions": "learned", "model.d_model": 12, "model.n_heads": 4}
+    assert that_fit(settings, load_config()) == settings
 
 
 def test_what_somebody_chose_stays():

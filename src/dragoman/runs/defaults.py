@@ -10,6 +10,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from dragoman.config_loading import LoadedConfig
 from dragoman.presets import MODEL_PRESETS
 
 
@@ -65,6 +66,7 @@ SYMBOL_TASKS: dict[str, Any] = {
 SMALL: dict[str, Any] = {
     **{f"model.{key}": value for key, value in MODEL_PRESETS["tiny"].items()},
     "model.norm": "pre",
+    "model.positions": "rotary",
     "train.batch_tokens": 2048,
     "train.optimizer": "muon",
     "train.schedule": "cosine",
@@ -102,10 +104,30 @@ def choose_defaults(n_pairs: int, *, task: str | None, tokenizer: str | None) ->
     if tokenizer == "symbols":
         return Chosen(SYMBOL_TASKS, f"the task {task} needs a small model without dropout")
     if n_pairs < SMALL_CORPUS:
-        why = f"for {n_pairs:,} pairs: tiny, pre-norm, Muon with a cosine schedule"
+        why = (
+            f"for {n_pairs:,} pairs: tiny, pre-norm, rotary positions, Muon with a cosine schedule"
+        )
         # A smaller vocabulary than text of this size could fill: each step is the faster for it.
         pieces = {"data.vocab_size": SMALL_VOCABULARY} if n_pairs >= MANY_PAIRS else {}
         return Chosen({**SMALL, **pieces}, why)
     if n_pairs < LARGE_CORPUS:
         return Chosen(MEDIUM, f"for {n_pairs:,} pairs: small, pre-norm, inverse square root")
     return Chosen(LARGE, f"for {n_pairs:,} pairs: base, with the paper's recipe")
+
+
+def that_fit(values: Mapping[str, Any], loaded: LoadedConfig) -> dict[str, Any]:
+    """The values, without rotary positions where heads of an odd width cannot have them.
+
+    >>> from dragoman.config_loading import load_config
+    >>> narrow = load_config(overrides=["model.d_model=12", "model.n_heads=4"])
+    >>> that_fit({"model.positions": "rotary", "model.norm": "pre"}, narrow)
+    {'model.norm': 'pre'}
+    """
+    model = loaded.config.model
+    sizes = {
+        key: getattr(model, key) if f"model.{key}" in loaded.given else values.get(f"model.{key}")
+        for key in ("d_k", "d_model", "n_heads")
+    }
+    d_k = sizes["d_k"] or (sizes["d_model"] or model.d_model) // (sizes["n_heads"] or model.n_heads)
+    fits = d_k % 2 == 0 or values.get("model.positions") != "rotary"
+    return {k: v for k, v in values.items() if fits or k != "model.positions"}

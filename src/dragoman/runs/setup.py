@@ -21,7 +21,7 @@ from dragoman.corpus.pair import Pair
 from dragoman.corpus.reading import CorpusSource
 from dragoman.errors import BundleError, ConfigError
 from dragoman.runs.cache import cache_dir, cached_tokenizer, tokenizer_key
-from dragoman.runs.defaults import choose_defaults
+from dragoman.runs.defaults import choose_defaults, that_fit
 from dragoman.runs.record import data_record
 from dragoman.runs.sources import Source, hold_out
 from dragoman.tokenize.tokenizer import Tokenizer
@@ -141,7 +141,7 @@ def _settle(request: TrainRequest, n_pairs: int, reporter: Reporter | None) -> C
         values |= _from_bundle(request.init, loaded)
     elif loaded.preset is not None:
         values = {key: value for key, value in values.items() if not key.startswith("model.d_")}
-    config = with_defaults(loaded, values)
+    config = with_defaults(loaded, that_fit(values, loaded))
     if (
         not config.data.joint_vocab
         and config.model.tie == "all"
