@@ -104,9 +104,7 @@ def choose_defaults(n_pairs: int, *, task: str | None, tokenizer: str | None) ->
     if tokenizer == "symbols":
         return Chosen(SYMBOL_TASKS, f"the task {task} needs a small model without dropout")
     if n_pairs < SMALL_CORPUS:
-        why = (
-            f"for {n_pairs:,} pairs: tiny, pre-norm, rotary positions, Muon with a cosine schedule"
-        )
+        why = f"for {n_pairs:,} pairs: tiny, pre-norm, Muon with a cosine schedule"
         # A smaller vocabulary than text of this size could fill: each step is the faster for it.
         pieces = {"data.vocab_size": SMALL_VOCABULARY} if n_pairs >= MANY_PAIRS else {}
         return Chosen({**SMALL, **pieces}, why)
@@ -129,5 +127,7 @@ def that_fit(values: Mapping[str, Any], loaded: LoadedConfig) -> dict[str, Any]:
         for key in ("d_k", "d_model", "n_heads")
     }
     d_k = sizes["d_k"] or (sizes["d_model"] or model.d_model) // (sizes["n_heads"] or model.n_heads)
-    fits = d_k % 2 == 0 or values.get("model.positions") != "rotary"
-    return {k: v for k, v in values.items() if fits or k != "model.positions"}
+    fitting = dict(values)
+    if d_k % 2 == 1 and values.get("model.positions") == "rotary":
+        del fitting["model.positions"]
+    return fitting

@@ -135,7 +135,8 @@ class _Run:
         model = self.config.model
         self.reporter.message(
             f"{model.encoder_layers}+{model.decoder_layers} layers of width {model.d_model}, "
-            f"{self.n_params / 1e6:.1f} M parameters, on {self.world.size} x {self.world.device}"
+            f"{model.positions} positions, {self.n_params / 1e6:.1f} M parameters, "
+            f"on {self.world.size} x {self.world.device}"
         )
         if resumed is not None:
             self.reporter.message(f"resuming after step {resumed.state.step:,}")
